@@ -37,8 +37,8 @@ const (
 	moderator = "0123456789abcdef0123456789abcdef-moderator"
 )
 
-// signers returns three sets of signers, one for each algorithm. Their keys are made once: RSA takes
-// its time.
+// signers returns three sets of signers, one for each algorithm. Their keys are made once: RSA
+// takes its time.
 var signers = sync.OnceValue(func() (sets [3]map[string]signer) {
 	for i := range sets {
 		edKey := ed25519.NewKeyFromSeed([]byte(rand.Text() + rand.Text())[:ed25519.SeedSize])
@@ -249,7 +249,8 @@ func TestSignedTokens(t *testing.T) {
 	}
 }
 
-// Moderators need a token to read too, so what is said to those who have none does not speak of writing.
+// Moderators need a token to read too, so what is said to those who have none does not speak of
+// writing.
 func TestWithoutAToken(t *testing.T) {
 	g := guard(t, auth.Settings{ModeratorToken: strings.Repeat("m", 64)})
 	_, err := identifyBy(g, httptest.NewRequest(http.MethodPost, "/graphql", nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// Store stores comments with their replies, votes, reports and decisions. It makes no change twice, even if answers are
-// lost. Its errors have the kinds of package comment.
+// Store stores comments with their replies, votes, reports and decisions. It makes no change twice,
+// even if answers are lost. Its errors have the kinds of package comment.
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
@@ -25,8 +25,8 @@ type Store interface {
 
 // CommentStore writes comments.
 type CommentStore interface {
-	// Add writes a new comment. With a key, a repeat returns the comment that the first call added,
-	// or a KeyReused error if the content differs. A store that keeps one comment of each customer about
+	// Add writes a new comment. With a key, a repeat returns the comment that the first call added, or
+	// a KeyReused error if the content differs. A store that keeps one comment of each customer about
 	// a product returns an AlreadyWritten error for another, with or without a key.
 	Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error)
 	// Replace writes after in place of before. It returns a Conflict error if before is no longer
@@ -50,8 +50,9 @@ type ReplyStore interface {
 type VoteStore interface {
 	// VotesBy returns votes of customers. Votes that do not exist are in neither result.
 	VotesBy(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error)
-	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is zero if there is no
-	// vote yet. It returns a Conflict error if before is no longer the customer's vote.
+	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is
+	// zero if there is no vote yet. It returns a Conflict error if before is no longer the customer's
+	// vote.
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
 }
 
@@ -93,9 +94,9 @@ type Authorizer interface {
 	Identify(ctx context.Context) (comment.Viewer, error)
 }
 
-// Service does for callers what they may do: it adds, edits and deletes comments, records replies, votes and reports,
-// shows moderators the queue, decides and erases. Store and Authorizer are required, and Erasures for [Service.Erase].
-// It is safe for use by many goroutines.
+// Service does for callers what they may do: it adds, edits and deletes comments, records replies,
+// votes and reports, shows moderators the queue, decides and erases. Store and Authorizer are
+// required, and Erasures for [Service.Erase]. It is safe for use by many goroutines.
 type Service struct {
 	Store      Store
 	Erasures   ErasureStore
@@ -156,7 +157,8 @@ func (s *Service) add(ctx context.Context, draft comment.Draft, key *string) (co
 	return s.Store.Add(ctx, c, repeatable)
 }
 
-// checkVerify returns a Forbidden error if the caller says whether a purchase is verified, but may not say so.
+// checkVerify returns a Forbidden error if the caller says whether a purchase is verified, but may
+// not say so.
 func checkVerify(viewer comment.Viewer, verified *bool) error {
 	if verified == nil {
 		return nil
@@ -164,8 +166,8 @@ func checkVerify(viewer comment.Viewer, verified *bool) error {
 	return viewer.CheckVerify()
 }
 
-// reasons returns why a comment has to wait for a moderator, nil if it need not. Comments that moderators write need
-// not.
+// reasons returns why a comment has to wait for a moderator, nil if it need not. Comments that
+// moderators write need not.
 func (s *Service) reasons(ctx context.Context, viewer comment.Viewer, c comment.Comment) ([]comment.HoldReason, error) {
 	if viewer.IsModerator() {
 		return nil, nil
@@ -181,8 +183,9 @@ func (s *Service) reasons(ctx context.Context, viewer comment.Viewer, c comment.
 	return s.Policy.Hold(c, first), nil
 }
 
-// Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that, and version is that
-// of the waiting edit. A change without an effect writes nothing: the version and the time of the last edit stay.
+// Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that,
+// and version is that of the waiting edit. A change without an effect writes nothing: the version
+// and the time of the last edit stay.
 func (s *Service) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	return outcome(again(func() (comment.Comment, error) {
 		viewer, before, err := s.writable(ctx, id, &version)
@@ -225,15 +228,15 @@ func (s *Service) edited(ctx context.Context, viewer comment.Viewer, before comm
 			return before, faults(problems)
 		}
 	}
-	// Whether the purchase is verified is no edit: it waits for no moderator, and keeps the version. The shop says so,
-	// not the author.
+	// Whether the purchase is verified is no edit: it waits for no moderator, and keeps the version.
+	// The shop says so, not the author.
 	after.Verified = edited.Verified
 	return after, nil
 }
 
-// Delete removes a comment and returns its last state. A version that is given must be the comment's. Without one, an
-// edit at the same time does not prevent the delete. Only moderators can delete an item that is no proper comment; its
-// last state is unknown.
+// Delete removes a comment and returns its last state. A version that is given must be the
+// comment's. Without one, an edit at the same time does not prevent the delete. Only moderators can
+// delete an item that is no proper comment; its last state is unknown.
 func (s *Service) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	return outcome(again(func() (comment.Comment, error) {
 		_, c, err := s.writable(ctx, id, version)
@@ -278,7 +281,8 @@ func (s *Service) writable(ctx context.Context, id string, version *int) (commen
 	}
 }
 
-// shown returns the comment with an ID as a payload may show it to the caller, who finds only comments that it may see.
+// shown returns the comment with an ID as a payload may show it to the caller, who finds only
+// comments that it may see.
 func (s *Service) shown(ctx context.Context, viewer comment.Viewer, id string) (comment.Comment, error) {
 	parsed, err := comment.ParseID(id)
 	if err != nil {
@@ -337,13 +341,14 @@ func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, 
 	return comment.Comment{}, nil, err
 }
 
-// maxTries bounds how often a change is tried because others come first. An item that was damaged by hand may never
-// meet the condition of the write.
+// maxTries bounds how often a change is tried because others come first. An item that was damaged
+// by hand may never meet the condition of the write.
 const maxTries = 20
 
-// again makes a change of a stored comment. If another change comes first, such as an edit, a decision or a report, the
-// change returns a Conflict error, and again makes it once more, from the comment that is stored by then. A change whose
-// input has another version than the comment returns faults instead.
+// again makes a change of a stored comment. If another change comes first, such as an edit, a
+// decision or a report, the change returns a Conflict error, and again makes it once more, from the
+// comment that is stored by then. A change whose input has another version than the comment returns
+// faults instead.
 func again(change func() (comment.Comment, error)) (after comment.Comment, err error) {
 	for range maxTries {
 		if after, err = change(); comment.KindOf(err) != comment.Conflict {
@@ -363,8 +368,8 @@ func newPosition() comment.Position {
 	return comment.PositionAt(time.Now(), distinct)
 }
 
-// timeOfEdit returns the current time, but never a time before the last write. A server whose clock is ahead may have
-// made that one.
+// timeOfEdit returns the current time, but never a time before the last write. A server whose clock
+// is ahead may have made that one.
 func timeOfEdit(before comment.Comment) *time.Time {
 	now, last := millisecond(), *cmp.Or(before.UpdatedAt, new(before.CreatedAt()))
 	if now.Before(last) {

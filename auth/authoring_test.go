@@ -205,8 +205,8 @@ func (s slow) Identify(ctx context.Context) (comment.Viewer, error) {
 	return s.sender.Identify(ctx)
 }
 
-// A new comment has the position of its time of writing, not of the time at which the guard begins to
-// decide. No two share a position.
+// A new comment has the position of its time of writing, not of the time at which the guard begins
+// to decide. No two share a position.
 func TestPlaceOfANewComment(t *testing.T) {
 	beginning(t, written, func(t *testing.T) {
 		seen := map[comment.ID]bool{}

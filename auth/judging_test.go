@@ -45,8 +45,8 @@ func (s stuck) SetVote(ctx context.Context, _ comment.ID, _, _ comment.CastVote)
 
 func (stuck) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, nil }
 
-// If an item never meets the condition of a change, for example after damage by hand, the change is not retried for
-// ever.
+// If an item never meets the condition of a change, for example after damage by hand, the change is
+// not retried for ever.
 func TestChangesThatNeverGetThrough(t *testing.T) {
 	customer, spam, words := "b", comment.Spam, "new"
 	for _, row := range []struct {
@@ -98,7 +98,8 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 	}
 }
 
-// An imported comment may be too long for an edit to fit beside it. A text that the API accepts always fits.
+// An imported comment may be too long for an edit to fit beside it. A text that the API accepts
+// always fits.
 func TestEditBesideALongComment(t *testing.T) {
 	policy := must.Get(moderation.Open("hold", ""))(t)
 	stars, words := 1, "short"
@@ -162,8 +163,8 @@ func (a audited) Audit(context.Context, comment.ID) ([]comment.Decision, error) 
 	return a.decisions, nil
 }
 
-// After each decision of moderators about a version, it takes twice as many reports to hold it again. Decisions about
-// other versions do not count.
+// After each decision of moderators about a version, it takes twice as many reports to hold it
+// again. Decisions about other versions do not count.
 func TestDecisionsDoubleTheThreshold(t *testing.T) {
 	customer := "b"
 	for _, row := range []struct {
@@ -190,7 +191,8 @@ func TestDecisionsDoubleTheThreshold(t *testing.T) {
 	}
 }
 
-// An author cannot take a reported comment from the queue by taking it back and submitting it again.
+// An author cannot take a reported comment from the queue by taking it back and submitting it
+// again.
 func TestReportsOfAResubmittedComment(t *testing.T) {
 	author := "a"
 	for _, row := range []struct {
@@ -220,7 +222,8 @@ func TestReportsOfAResubmittedComment(t *testing.T) {
 	}
 }
 
-// Who edits or deletes beside an edit that waits learns which version to give: that of the comment does not change.
+// Who edits or deletes beside an edit that waits learns which version to give: that of the comment
+// does not change.
 func TestVersionBesideAnEditThatWaits(t *testing.T) {
 	author := "a"
 	for version, want := range map[int]string{

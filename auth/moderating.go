@@ -55,8 +55,8 @@ func (s *Service) moderator(ctx context.Context) (comment.Viewer, error) {
 	return viewer, err
 }
 
-// Decide approves or rejects a version of a comment, for moderators. To decide the same again changes
-// nothing.
+// Decide approves or rejects a version of a comment, for moderators. To decide the same again
+// changes nothing.
 func (s *Service) Decide(ctx context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error) {
 	viewer, err := s.moderator(ctx)
 	if err != nil {

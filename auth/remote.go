@@ -24,13 +24,15 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Issuers rotate the keys at an address: they add a key, sign with it, and later remove the old one. Some give all
-// their keys one ID, or none. So keys are fetched at an interval, and at once when no known key verifies a token.
-// Made-up tokens must not cause a fetch each, nor keep others waiting: see [WithToken]. While the address has no keys,
-// the known ones count. keyfunc and jwkset refuse requests while they fetch, follow any redirect, and let an empty set
-// replace all keys; so jwkset reads single keys only.
+// Issuers rotate the keys at an address: they add a key, sign with it, and later remove the old
+// one. Some give all their keys one ID, or none. So keys are fetched at an interval, and at once
+// when no known key verifies a token. Made-up tokens must not cause a fetch each, nor keep others
+// waiting: see [WithToken]. While the address has no keys, the known ones count. keyfunc and jwkset
+// refuse requests while they fetch, follow any redirect, and let an empty set replace all keys; so
+// jwkset reads single keys only.
 const (
-	// refreshEvery is the interval of fetches. A removed key is accepted for about that long, unless fetches fail.
+	// refreshEvery is the interval of fetches. A removed key is accepted for about that long, unless
+	// fetches fail.
 	refreshEvery = 15 * time.Minute
 	// refetchAfter is how long after a fetch a token that no key verifies can cause another.
 	refetchAfter = time.Minute
@@ -69,8 +71,8 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	return r, nil
 }
 
-// key returns the keys that may have signed a token: the known ones with the ID that it names, or all
-// if it names none.
+// key returns the keys that may have signed a token: the known ones with the ID that it names, or
+// all if it names none.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	r.catchUp()
 	known := r.known.Load()
@@ -80,8 +82,8 @@ func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	return jwt.VerificationKeySet{Keys: known.all}, nil
 }
 
-// renewed reports whether the keys differ from before, which did not verify a token. It fetches them unless they were
-// just fetched.
+// renewed reports whether the keys differ from before, which did not verify a token. It fetches
+// them unless they were just fetched.
 func (r *remoteKeys) renewed(before *keySet) bool {
 	if r.known.Load() == before {
 		r.refetch(refetchAfter)
@@ -96,8 +98,9 @@ func (r *remoteKeys) refresh() {
 	}
 }
 
-// catchUp fetches the keys if refresh is late: AWS Lambda freezes a process between two requests, even in the middle of
-// a fetch. While the address does not answer, one request a minute waits for it, and the others go on.
+// catchUp fetches the keys if refresh is late: AWS Lambda freezes a process between two requests,
+// even in the middle of a fetch. While the address does not answer, one request a minute waits for
+// it, and the others go on.
 func (r *remoteKeys) catchUp() {
 	if task.Elapsed(r.known.Load().fetched, r.settings.Now()) < refreshEvery+refetchAfter || !r.mu.TryLock() {
 		return
@@ -106,8 +109,8 @@ func (r *remoteKeys) catchUp() {
 	r.refetchLocked(refetchAfter)
 }
 
-// refetch fetches the keys unless a fetch began less than age ago. Calls during a fetch wait for its outcome. If it
-// fails, the known keys stay, and the error is logged: at most once a minute.
+// refetch fetches the keys unless a fetch began less than age ago. Calls during a fetch wait for
+// its outcome. If it fails, the known keys stay, and the error is logged: at most once a minute.
 func (r *remoteKeys) refetch(age time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,8 +196,8 @@ var (
 	errUnsafeSize = fmt.Errorf("one is an RSA key of less than %d or more than %d bits", minRSA, maxRSA)
 )
 
-// readKey reads a key of a set and its ID, which is empty if it has none. An error says why the key cannot be used: it
-// is meant for something else, is of another algorithm, or is not safe.
+// readKey reads a key of a set and its ID, which is empty if it has none. An error says why the key
+// cannot be used: it is meant for something else, is of another algorithm, or is not safe.
 func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err error) {
 	var parameters jwkset.JWKMarshal
 	if json.Unmarshal(raw, &parameters) != nil {

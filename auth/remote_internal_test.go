@@ -39,8 +39,8 @@ func TestKeysAreRefreshed(t *testing.T) {
 	})
 }
 
-// A machine that was suspended fetches the keys before it accepts a token again, though its monotonic clock stood
-// still.
+// A machine that was suspended fetches the keys before it accepts a token again, though its
+// monotonic clock stood still.
 func TestKeysAfterSuspension(t *testing.T) {
 	r, old := keysOfName(t.Context(), t, "old", "new")
 	old.fetched, r.fetched = time.Now(), time.Now()

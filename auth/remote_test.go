@@ -61,7 +61,8 @@ func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, 
 	return g, &c, log
 }
 
-// Keys at an address work for every algorithm with public keys, whether or not the token names a key.
+// Keys at an address work for every algorithm with public keys, whether or not the token names a
+// key.
 func TestRemoteKeys(t *testing.T) {
 	for _, name := range []string{"RS256", "ES256", "EdDSA"} {
 		s := signers()[0][name]
@@ -92,7 +93,8 @@ func TestSharedSecretInASetOfKeys(t *testing.T) {
 	}
 }
 
-// A new key is found as soon as a token names it, for all requests of that moment; the old one is forgotten.
+// A new key is found as soon as a token names it, for all requests of that moment; the old one is
+// forgotten.
 func TestKeysRotate(t *testing.T) {
 	before, after := signers()[0]["ES256"], signers()[1]["ES256"]
 	host := newKeyHost(t, oneKey(t, before.public, "old"))
@@ -120,8 +122,8 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// An issuer may give its next key the same name, or give keys no names, without locking anyone out. Tokens of the new
-// key count as soon as it is published, and those of the old one no longer.
+// An issuer may give its next key the same name, or give keys no names, without locking anyone out.
+// Tokens of the new key count as soon as it is published, and those of the old one no longer.
 func TestKeyOfTheSameName(t *testing.T) {
 	for _, kid := range []string{"k1", ""} {
 		before, after := signers()[0]["EdDSA"], signers()[1]["EdDSA"]
@@ -144,7 +146,8 @@ func TestKeyOfTheSameName(t *testing.T) {
 	}
 }
 
-// A token that only its claims make invalid causes no fetch, and none causes one once the server ends.
+// A token that only its claims make invalid causes no fetch, and none causes one once the server
+// ends.
 func TestWhatFetchesNothing(t *testing.T) {
 	s := signers()[0]["EdDSA"]
 	for token, ended := range map[string]bool{
@@ -188,8 +191,8 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 	}
 }
 
-// Without the keys the server starts, and finds them once they are published. If their host goes away later, the known
-// keys count.
+// Without the keys the server starts, and finds them once they are published. If their host goes
+// away later, the known keys count.
 func TestKeyHostIsDown(t *testing.T) {
 	s := signers()[0]["RS256"]
 	for _, kid := range []string{"k1", ""} {

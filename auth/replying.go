@@ -70,8 +70,8 @@ func (s *Service) changeReply(ctx context.Context, id string, of func(comment.Co
 	})
 }
 
-// checkReply returns an error if the current reply, nil for none, has another version than a caller knows, which is 0
-// for none.
+// checkReply returns an error if the current reply, nil for none, has another version than a caller
+// knows, which is 0 for none.
 func checkReply(now *comment.Reply, version int) error {
 	if is := cmp.Or(now, new(comment.Reply)).Version; is != version {
 		return problemIn(comment.Errorf(comment.Conflict, "the reply has version %d (0 for none), not %d: read the comment again, and decide anew", is, version))

@@ -112,7 +112,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// The time of an edit is never before the reply was written or last edited, even if this server's clock is behind.
+// The time of an edit is never before the reply was written or last edited, even if this server's
+// clock is behind.
 func TestTimeOfReplyNeverGoesBack(t *testing.T) {
 	store, text := newStore(0), "Thanks"
 	for _, row := range []struct{ now, want time.Duration }{{time.Minute, time.Minute}, {0, time.Minute}, {time.Hour, time.Hour}, {time.Minute, time.Hour}} {

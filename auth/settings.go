@@ -108,8 +108,8 @@ func (s Settings) parser() *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// parseKeys reads the keys of an algorithm: the shared secret, or all public keys of a text. Several
-// verify tokens while the issuer changes from one to the next. Errors hold no key.
+// parseKeys reads the keys of an algorithm: the shared secret, or all public keys of a text.
+// Several verify tokens while the issuer changes from one to the next. Errors hold no key.
 func parseKeys(algorithm, text string) (keys jwt.VerificationKeySet, err error) {
 	if algorithm == "HS256" {
 		switch {

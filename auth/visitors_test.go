@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// A visitor's token identifies a visitor until it expires, on servers with its secret. No other token does. It never
-// identifies a customer, even if customers' tokens have the same key.
+// A visitor's token identifies a visitor until it expires, on servers with its secret. No other
+// token does. It never identifies a customer, even if customers' tokens have the same key.
 func TestVisitors(t *testing.T) {
 	time0 := now
 	asked := 0 // number of calls for the time: each token that is read makes one

@@ -13,9 +13,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Vote sets the customer's vote about a comment; NoVote takes it back. To vote the same again changes nothing. The
-// returned comment has the stored counts with this change. They may not have the previous vote yet, but always have
-// this one.
+// Vote sets the customer's vote about a comment; NoVote takes it back. To vote the same again
+// changes nothing. The returned comment has the stored counts with this change. They may not have
+// the previous vote yet, but always have this one.
 func (s *Service) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
 	viewer, err := s.Authorizer.Identify(ctx)
 	switch {
@@ -30,7 +30,8 @@ func (s *Service) Vote(ctx context.Context, id string, vote comment.Vote) (comme
 	return outcome(again(func() (comment.Comment, error) { return s.vote(ctx, viewer, id, vote) }))
 }
 
-// vote tries to vote once. A Conflict error means that the customer's vote was changed since it was read.
+// vote tries to vote once. A Conflict error means that the customer's vote was changed since it was
+// read.
 func (s *Service) vote(ctx context.Context, viewer comment.Viewer, id string, vote comment.Vote) (comment.Comment, error) {
 	c, err := s.shown(ctx, viewer, id)
 	switch {
@@ -64,17 +65,18 @@ func (s *Service) vote(ctx context.Context, viewer comment.Viewer, id string, vo
 const (
 	// visitorLife is how long a visitor's token is valid.
 	visitorLife = 90 * 24 * time.Hour
-	// visitorType is the type of visitors' tokens. Guard accepts none of this type, so they never authenticate a customer,
-	// whatever their key.
+	// visitorType is the type of visitors' tokens. Guard accepts none of this type, so they never
+	// authenticate a customer, whatever their key.
 	visitorType = "visitor+jwt"
-	// maxVisitorToken bounds visitors' tokens in bytes. VisitorToken makes them with some 200. Longer ones are not parsed.
+	// maxVisitorToken bounds visitors' tokens in bytes. VisitorToken makes them with some 200. Longer
+	// ones are not parsed.
 	maxVisitorToken = 512
 	// visitorPrefix and 16 random bytes are the ID of a visitor, which no customer has by chance.
 	visitorPrefix = "visitor:"
 )
 
-// Visitors lets visitors without an account vote, with tokens that it makes. The Authorizer decides what else a sender
-// may do.
+// Visitors lets visitors without an account vote, with tokens that it makes. The Authorizer decides
+// what else a sender may do.
 type Visitors struct {
 	Authorizer
 	secret []byte
@@ -82,8 +84,8 @@ type Visitors struct {
 	now    func() time.Time
 }
 
-// NewVisitors returns Visitors whose tokens a secret of at least 32 bytes signs. A nil clock is the machine's. An error is
-// one sentence that says what to do, without the secret.
+// NewVisitors returns Visitors whose tokens a secret of at least 32 bytes signs. A nil clock is the
+// machine's. An error is one sentence that says what to do, without the secret.
 func NewVisitors(who Authorizer, secret string, clock func() time.Time) (*Visitors, error) {
 	if len(secret) < minSecret {
 		return nil, tooShort("the secret in --visitor-secret")
@@ -95,8 +97,8 @@ func NewVisitors(who Authorizer, secret string, clock func() time.Time) (*Visito
 	return &Visitors{Authorizer: who, secret: []byte(secret), parser: parser, now: clock}, nil
 }
 
-// Identify implements [Authorizer]. A visitor may write as no author, so it returns the Authorizer's error beside the
-// visitor's ID.
+// Identify implements [Authorizer]. A visitor may write as no author, so it returns the
+// Authorizer's error beside the visitor's ID.
 func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
 	from, known := ctx.Value(contextKey{}).(*caller)
 	if !known {
@@ -106,8 +108,8 @@ func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
 	return from.visitor, from.visitorErr
 }
 
-// identifyCaller is Identify for a request whose token is not read yet. It does not offer a visitor's token to a sender
-// of another kind of token, which would go on to send that.
+// identifyCaller is Identify for a request whose token is not read yet. It does not offer a
+// visitor's token to a sender of another kind of token, which would go on to send that.
 func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Viewer, error) {
 	viewer, err := v.Authorizer.Identify(ctx)
 	if viewer.CustomerID != nil || viewer.Roles != 0 {
@@ -124,7 +126,8 @@ func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Vi
 	return viewer, err
 }
 
-// read returns the visitor that a token names, empty if the token is not valid, and whether it is a visitor's token.
+// read returns the visitor that a token names, empty if the token is not valid, and whether it is a
+// visitor's token.
 func (v *Visitors) read(token string) (id string, ofVisitor bool) {
 	if len(token) > maxVisitorToken {
 		return "", false

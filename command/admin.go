@@ -286,7 +286,8 @@ func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) 
 	return traces, asUsage(err)
 }
 
-// observe watches the clock, and traces and measures calls. Call it before anything uses the client.
+// observe watches the clock, and traces and measures calls. Call it before anything uses the
+// client.
 func (s *Session) observe(traces *telemetry.Traces, measured *measured, log *slog.Logger) {
 	s.watchClock(log)
 	if tracer := traces.Tracer(); tracer != nil {

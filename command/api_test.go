@@ -159,8 +159,9 @@ func (a *api) asked(query string, variables map[string]any, out any) {
 	must.Do(a.tb, json.Unmarshal([]byte(post(a.tb, a.server.URL, operation(query, variables), a.header).body), out))
 }
 
-// mustAsk posts an operation that has to succeed and reads its data. A query whose table was too slow
-// is asked again, as clients do: DynamoDB Local can take ten seconds for a read while other tests write.
+// mustAsk posts an operation that has to succeed and reads its data. A query whose table was too
+// slow is asked again, as clients do: DynamoDB Local can take ten seconds for a read while other
+// tests write.
 func (a *api) mustAsk(query string, variables map[string]any, data any) {
 	a.tb.Helper()
 	got := a.ask(query, variables)

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// authored is a table in which customer 42 has comments of several kinds. An imported author has the same id, and
-// others wrote too.
+// authored is a table in which customer 42 has comments of several kinds. An imported author has
+// the same id, and others wrote too.
 type authored struct {
 	*exporter
 	store                            *dynamo.Store
@@ -81,8 +81,9 @@ func (a *authored) author(status int, words ...string) (out, said string) {
 	return out, said
 }
 
-// The export of a customer has all that the table holds about the customer and nothing about others. It names neither
-// moderators nor the imported author with the same id. Its comments can be imported.
+// The export of a customer has all that the table holds about the customer and nothing about
+// others. It names neither moderators nor the imported author with the same id. Its comments can be
+// imported.
 func TestAuthorExport(t *testing.T) {
 	t.Parallel()
 	a := newAuthored(t)
@@ -116,7 +117,8 @@ func TestAuthorExport(t *testing.T) {
 	check.Equal(t, want, slices.Sorted(slices.Values(lines[""])))
 }
 
-// No index lists imported authors: their export reads the whole table, and only if a flag asks for it.
+// No index lists imported authors: their export reads the whole table, and only if a flag asks for
+// it.
 func TestAuthorExportOfImported(t *testing.T) {
 	t.Parallel()
 	a := newAuthored(t)
@@ -132,8 +134,8 @@ func TestAuthorExportOfImported(t *testing.T) {
 	}
 }
 
-// An erased customer is gone from the table. The imported author with the same id stays until --imported erases it, and
-// no file exported earlier brings either back.
+// An erased customer is gone from the table. The imported author with the same id stays until
+// --imported erases it, and no file exported earlier brings either back.
 func TestAuthorErase(t *testing.T) {
 	t.Parallel()
 	a := newAuthored(t)

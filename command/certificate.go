@@ -31,7 +31,8 @@ type certificate struct {
 // getCertificate is what a TLS configuration calls for each connection.
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// openCertificate reads the certificate and returns what gives it to connections, nil for plain HTTP.
+// openCertificate reads the certificate and returns what gives it to connections, nil for plain
+// HTTP.
 func (f ListenFlags) openCertificate(log *slog.Logger) (getCertificate, error) {
 	pair, err := f.certificate()
 	if pair == nil {

@@ -30,7 +30,8 @@ func pairOf(t *testing.T, serial int64) (chain, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: packed})
 }
 
-// A renewed certificate is used within a minute. Until both files fit, and if one becomes unusable, the last one is.
+// A renewed certificate is used within a minute. Until both files fit, and if one becomes unusable,
+// the last one is.
 func TestCertificateIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder, log := t.TempDir(), &bytes.Buffer{}

@@ -77,8 +77,8 @@ const (
 	addBy   = `mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "Good.", author: {id: "%s", name: "A"}}) { userErrors { code } comment { id } } }`
 )
 
-// A client is charged for what its operations consume of the table, whatever the estimate was. It is identified by its
-// customer's token, or by the address that its proxy reports.
+// A client is charged for what its operations consume of the table, whatever the estimate was. It
+// is identified by its customer's token, or by the address that its proxy reports.
 func TestClientLimits(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
@@ -108,7 +108,8 @@ func TestClientLimits(t *testing.T) {
 	checkSecrets(t, s.said.String(), "")
 }
 
-// refusedPages asks for pages of products by a wrong cursor. Each is refused while statistics are being read.
+// refusedPages asks for pages of products by a wrong cursor. Each is refused while statistics are
+// being read.
 func refusedPages(products int) string {
 	var ids strings.Builder
 	for i := range products {
@@ -218,7 +219,8 @@ func (s running) checkPages(t *testing.T) {
 	}
 }
 
-// Servers that share a Redis count together. A server on a loopback address has no limits by default.
+// Servers that share a Redis count together. A server on a loopback address has no limits by
+// default.
 func TestServersShareLimits(t *testing.T) {
 	cache := redistest.Start(t)
 	t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", cache.URL())
@@ -256,7 +258,8 @@ func TestServersShareLimits(t *testing.T) {
 	}
 }
 
-// A password in a variable is taken and told to nobody. On the command line it is refused: TestRefusals.
+// A password in a variable is taken and told to nobody. On the command line it is refused:
+// TestRefusals.
 func TestPasswordInAVariable(t *testing.T) {
 	t.Setenv("TALKBACK_PAGES", "redis://user:hush@127.0.0.1:1/x") // refused for its path
 	for _, arguments := range [][]string{{"stream", "--endpoint"}, {"verify", "--pages", "--endpoint"}} {

@@ -42,8 +42,8 @@ func (d *dates) change(answer *http.Response) error {
 	return nil
 }
 
-// A server whose clock is off logs that once, judging by the dates of the table's answers, and logs once when it is
-// right again. Its metrics show the offset.
+// A server whose clock is off logs that once, judging by the dates of the table's answers, and logs
+// once when it is right again. Its metrics show the offset.
 func TestClockOfAServer(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)

@@ -194,8 +194,8 @@ func (c commandLines) checkFlag(command, flag string) string {
 	return "there is no flag --" + flag
 }
 
-// checkTest checks that the packages of a go command exist, and that each alternative of its patterns
-// matches a test or a benchmark.
+// checkTest checks that the packages of a go command exist, and that each alternative of its
+// patterns matches a test or a benchmark.
 func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	t.Helper()
 	var declared []string

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/cost"
 )
 
-// metered is a server that consumes a read unit for a page in each second, and twice as much between the first two
-// readings. It reads the stream each second.
+// metered is a server that consumes a read unit for a page in each second, and twice as much
+// between the first two readings. It reads the stream each second.
 func metered(t *testing.T) string {
 	t.Helper()
 	var readings atomic.Int64
@@ -57,7 +57,8 @@ func billed(t *testing.T, arguments ...string) []cost.Bill {
 	return bills
 }
 
-// Metrics since a server's start are scaled to a month, and add up over servers. Storage is that of a workload.
+// Metrics since a server's start are scaled to a month, and add up over servers. Storage is that of
+// a workload.
 func TestCostOfMetrics(t *testing.T) {
 	t.Parallel()
 	const seconds = cost.Hours * 3600.0
@@ -77,7 +78,8 @@ func TestCostOfMetrics(t *testing.T) {
 	}
 }
 
-// A file may be a pipe that nobody writes to, and a server may not answer. The command can still be interrupted.
+// A file may be a pipe that nobody writes to, and a server may not answer. The command can still be
+// interrupted.
 func TestInterruptedBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")

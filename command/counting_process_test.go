@@ -110,7 +110,8 @@ func TestGapIsClosed(t *testing.T) {
 	}
 }
 
-// Each process that counts erases authors for moderators: no other may be running beside servers that leave counting to it.
+// Each process that counts erases authors for moderators: no other may be running beside servers
+// that leave counting to it.
 func TestProcessesThatCountErase(t *testing.T) {
 	t.Parallel()
 	for process, start := range map[string]func(*api) (stop func()){

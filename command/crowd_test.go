@@ -73,7 +73,8 @@ func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, edited: map[string]bool{}, votes: map[string]map[string][]comment.Vote{}}
 }
 
-// joined returns a new person. One of faults of their calls to the table fails; none if faults is 0.
+// joined returns a new person. One of faults of their calls to the table fails; none if faults is
+// 0.
 func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, roles ...string) *person {
 	t.Helper()
 	p := &person{crowdOf: c, name: name, random: rand.New(rand.NewPCG(r.Uint64(), 3))}
@@ -94,7 +95,8 @@ func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, ro
 	return p
 }
 
-// try sends an operation, and reads the data of an answer without errors. Its sender may give up at any moment.
+// try sends an operation, and reads the data of an answer without errors. Its sender may give up at
+// any moment.
 func (p *person) try(a *api, query string, variables map[string]any, data any) (got answer, text string, within span, err error) {
 	p.tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

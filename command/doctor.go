@@ -270,8 +270,8 @@ func findingsText(all []finding, screen output.Screen) string {
 
 const examineTimeout = 5 * time.Second
 
-// examine checks the client limits, and the Redis that counts clients and remembers persisted queries,
-// if there is one.
+// examine checks the client limits, and the Redis that counts clients and remembers persisted
+// queries, if there is one.
 func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string, log *slog.Logger) finding {
 	const check = "client limits"
 	reads, writes, err := f.policies(address, visitorsVote)

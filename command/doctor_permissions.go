@@ -13,7 +13,16 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
 )
+
+// examiner checks a table.
+type examiner struct {
+	Client *dynamodb.Client
+	Source stream.Source // of the table; only ofStream needs it
+	Table  string
+	Words  func(error) string // explains why a call failed
+}
 
 // permissionProbe calls an action in a way that changes nothing. action is its name in IAM, on the
 // part of the table that the permission is for. counting means that only counting processes need

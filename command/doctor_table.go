@@ -13,16 +13,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/stream"
 )
-
-// examiner checks a table.
-type examiner struct {
-	Client *dynamodb.Client
-	Source stream.Source // of the table; only ofStream needs it
-	Table  string
-	Words  func(error) string // explains why a call failed
-}
 
 // shape checks that the table can be reached, and is complete: its state, indexes, stream and
 // settings. On AWS, it also checks deletion protection. there is false if nothing else about the

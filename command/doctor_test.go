@@ -95,8 +95,8 @@ func TestDoctorInterrupted(t *testing.T) {
 	}
 }
 
-// doctor tries the Redis of client limits as a server uses it, with a user that has the rights which
-// the guide names, and no other. It leaves nothing there, and never prints the password.
+// doctor tries the Redis of client limits as a server uses it, with a user that has the rights
+// which the guide names, and no other. It leaves nothing there, and never prints the password.
 func TestDoctorTriesRedis(t *testing.T) {
 	server := redistest.Start(t)
 	_, rights, _ := strings.Cut(doctest.Read(t, "docs/operate/limits.md").Text, "The Redis user needs ")

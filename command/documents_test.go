@@ -21,9 +21,10 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// All that needs the sample data is tried on one server, that of `make run`, since to load it takes seconds. While that
-// is written and counted, every probe is answered, with the reason; the first that says ready finds all of it counted.
-// Then a newcomer follows the documents and tries the explorer. Ctrl-C ends the server, and others find its data.
+// All that needs the sample data is tried on one server, that of `make run`, since to load it takes
+// seconds. While that is written and counted, every probe is answered, with the reason; the first
+// that says ready finds all of it counted. Then a newcomer follows the documents and tries the
+// explorer. Ctrl-C ends the server, and others find its data.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	address, data := freeAddress(t), filepath.Join(t.TempDir(), "data")
@@ -53,8 +54,8 @@ func TestDocuments(t *testing.T) {
 	t.Run("restarts", func(t *testing.T) { checkRestarts(t, data, newest) })
 }
 
-// waitForTotal waits until the product of the README's query has the total of its answer. Once the server has shown the
-// counts, it plans by them.
+// waitForTotal waits until the product of the README's query has the total of its answer. Once the
+// server has shown the counts, it plans by them.
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
@@ -63,8 +64,8 @@ func waitForTotal(t *testing.T, s *server, answer string) {
 	})
 }
 
-// newcomer follows the instructions in the documents, beside a server: each command and query has the output shown. The
-// kinds of blocks are:
+// newcomer follows the instructions in the documents, beside a server: each command and query has
+// the output shown. The kinds of blocks are:
 //
 //	sh               commands, a line each; all of them run
 //	text             what the last command of the block before prints
@@ -146,7 +147,8 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 // shell runs a command that has to succeed, and returns its output.
 func (n newcomer) shell(t *testing.T, document, line string) string {
 	t.Helper()
-	// The drill restores every 20th comment: to write all of them once more takes as long as all other commands together.
+	// The drill restores every 20th comment: to write all of them once more takes as long as all other
+	// commands together.
 	here := strings.NewReplacer("http://127.0.0.1:8080", n.server.address,
 		"--force drill.jsonl.gz", "--force drill.jsonl.gz; gunzip -c drill.jsonl.gz | awk 'NR % 20 == 1' | gzip > few; mv few drill.jsonl.gz")
 	shell := exec.Command("sh", "-ec", here.Replace(line))
@@ -168,8 +170,8 @@ var (
 	progress     = regexp.MustCompile(`(?m)^[\d,]+ \w+, [\d,]+ \w+/s.*\n`) // if a command takes seconds
 )
 
-// sameEachTime is the stable part of a command's output. Where other commands of this run or the machine's speed change
-// numbers, it keeps the words.
+// sameEachTime is the stable part of a command's output. Where other commands of this run or the
+// machine's speed change numbers, it keeps the words.
 func sameEachTime(line, printed string) string {
 	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") || strings.Contains(line, " cost ") {
 		return milliseconds.ReplaceAllString(printed, "")
@@ -207,7 +209,8 @@ func (e *edits) write(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join("..", filepath.FromSlash(e.document.Path)), []byte(e.text), 0o644))
 }
 
-// bound maps ids, cursors and times in documents, which differ from run to run, to those of this run.
+// bound maps ids, cursors and times in documents, which differ from run to run, to those of this
+// run.
 type bound map[string]string
 
 // minted are the forms of texts that a mutation generates.
@@ -232,7 +235,8 @@ func (b bound) restore(text string) string {
 	return text
 }
 
-// compare compares an answer with the one in a document. Texts that a mutation generates are bound and do not differ.
+// compare compares an answer with the one in a document. Texts that a mutation generates are bound
+// and do not differ.
 func (b bound) compare(t *testing.T, mutation bool, shown string, answer []byte) string {
 	t.Helper()
 	want, got := decoded(t, []byte(b.apply(shown))), decoded(t, answer)
@@ -283,7 +287,8 @@ func withoutExtensions(t *testing.T, shown string, answer []byte) []byte {
 	return []byte(strings.TrimSuffix(text, "}") + "}")
 }
 
-// fit formats JSON as documents show it: a value that fits stands on one line, except for the outermost.
+// fit formats JSON as documents show it: a value that fits stands on one line, except for the
+// outermost.
 func fit(t *testing.T, text json.RawMessage, indent string) string {
 	t.Helper()
 	const columns = 92

@@ -26,8 +26,8 @@ const (
 	teapotPage = `{product(id:"teapot"){comments{nodes{id title votes{helpful}}}}}`
 )
 
-// sharing is a service with tokens whose answers shared caches may keep for a second. One comment of the teapot waits
-// for a moderator; another is approved and has a vote.
+// sharing is a service with tokens whose answers shared caches may keep for a second. One comment
+// of the teapot waits for a moderator; another is approved and has a vote.
 func sharing(t *testing.T) (a *api, shown, waits comment.Comment) {
 	t.Helper()
 	a = guarded(t)
@@ -46,7 +46,8 @@ func sharing(t *testing.T) (a *api, shown, waits comment.Comment) {
 // asItIs does not ask for compression by itself.
 var asItIs = &http.Transport{DisableCompression: true}
 
-// fetch sends a GET, or another method, with headers such as "Accept: text/html"; it skips empty ones.
+// fetch sends a GET, or another method, with headers such as "Accept: text/html"; it skips empty
+// ones.
 func fetch(t testing.TB, method, address string, headers ...string) sent {
 	t.Helper()
 	return must.Get(send(t.Context(), asItIs, method, address, "", headers...))(t)
@@ -55,8 +56,8 @@ func fetch(t testing.TB, method, address string, headers ...string) sent {
 // asking returns the address of a query.
 func asking(base, query string) string { return base + "/graphql?query=" + url.QueryEscape(query) }
 
-// Shared caches may keep what is the same for everyone, and nothing else. They keep no answer to a token or with an
-// error, and none that depends on the sender.
+// Shared caches may keep what is the same for everyone, and nothing else. They keep no answer to a
+// token or with an error, and none that depends on the sender.
 func TestWhatSharedCachesKeep(t *testing.T) {
 	t.Parallel()
 	a, shown, waits := sharing(t)
@@ -113,7 +114,8 @@ func TestWhatSharedCachesKeep(t *testing.T) {
 	}
 }
 
-// Product pages are the same for everyone, except on the machine that may write because there are no tokens.
+// Product pages are the same for everyone, except on the machine that may write because there are
+// no tokens.
 func TestProductPagesAreShared(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)
@@ -178,8 +180,8 @@ func (o *origin) statuses() []int {
 	return slices.Clone(o.seen)
 }
 
-// nginx caches by the headers alone, as a CDN does. It keeps one answer for each kind that Vary names, and none that is
-// private or answers a token.
+// nginx caches by the headers alone, as a CDN does. It keeps one answer for each kind that Vary
+// names, and none that is private or answers a token.
 func TestNginxKeepsWhatIsShared(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)
@@ -222,8 +224,8 @@ func TestNginxKeepsWhatIsShared(t *testing.T) {
 	}
 }
 
-// The cache revalidates an expired answer with its ETag. Meanwhile everyone is served the old one, also while the
-// server does not answer. Afterwards, a change is shown.
+// The cache revalidates an expired answer with its ETag. Meanwhile everyone is served the old one,
+// also while the server does not answer. Afterwards, a change is shown.
 func TestNginxAsksAgain(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)

@@ -34,8 +34,8 @@ type EngineFlags struct {
 	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
 }
 
-// Validate returns an error if the flags select two engines. Kong's groups of flags that exclude each
-// other would refuse --aws=false, and TALKBACK_AWS=false, beside an endpoint.
+// Validate returns an error if the flags select two engines. Kong's groups of flags that exclude
+// each other would refuse --aws=false, and TALKBACK_AWS=false, beside an endpoint.
 func (f *EngineFlags) Validate() error {
 	if f.AWS && f.Endpoint != "" {
 		return errors.New("--endpoint and --aws can't be used together")

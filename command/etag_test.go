@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// A cache that sends an answer's ETag gets a 304 without a read, as long as the stream proves the answer unchanged.
-// That holds only for the exact request of the answer.
+// A cache that sends an answer's ETag gets a 304 without a read, as long as the stream proves the
+// answer unchanged. That holds only for the exact request of the answer.
 func TestETagBeforeAnyRead(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)

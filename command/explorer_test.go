@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// promises are parts of the answers to the explorer's examples, in the order in which the test clicks them. The comment
-// that is added is then edited and deleted.
+// promises are parts of the answers to the explorer's examples, in the order in which the test
+// clicks them. The comment that is added is then edited and deleted.
 var promises = []struct{ title, shows string }{
 	{"Newest comments", `"summary"`},
 	{"One language", `"language": "de"`},
@@ -37,8 +37,8 @@ var promises = []struct{ title, shows string }{
 	{"Delete a comment", `"title": "Better after a week"`},
 }
 
-// tryExplorer clicks the explorer's examples in a real browser, on a server with the sample data that has two
-// subscriptions at most. Each answers without an error and shows what it promises.
+// tryExplorer clicks the explorer's examples in a real browser, on a server with the sample data
+// that has two subscriptions at most. Each answers without an error and shows what it promises.
 func tryExplorer(t *testing.T, s *server) {
 	browser := browsertest.Open(t)
 	answers := make([]string, len(promises))
@@ -61,8 +61,8 @@ func tryExplorer(t *testing.T, s *server) {
 	}
 }
 
-// subscribeInExplorer checks that each event of a subscription replaces the one before until the subscription is
-// stopped. It also checks the server's reason to refuse one.
+// subscribeInExplorer checks that each event of a subscription replaces the one before until the
+// subscription is stopped. It also checks the server's reason to refuse one.
 func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
 	press := browsertest.Click(".graphiql-execute-button")
 	shows := func(part string) chromedp.Action {
@@ -82,7 +82,8 @@ func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
 		shows("EVENT_READS"), button("Execute"))
 }
 
-// Every comment and product that an example names is in the sample data, except for one whose name says that it is not.
+// Every comment and product that an example names is in the sample data, except for one whose name
+// says that it is not.
 func TestIDsOfExamplesExist(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{"never-commented-on": true}

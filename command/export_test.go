@@ -83,8 +83,9 @@ func (e *exporter) fill(comments []comment.Comment) {
 	must.Get(dynamo.NewLoader(call.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments))(e.t)
 }
 
-// items returns all attributes of all comments in the table, by key. It leaves out the mark by which an edit recognizes
-// its own lost answer. The mark says nothing about the comment and is useless after an hour.
+// items returns all attributes of all comments in the table, by key. It leaves out the mark by
+// which an edit recognizes its own lost answer. The mark says nothing about the comment and is
+// useless after an hour.
 func (e *exporter) items() map[string]string {
 	e.t.Helper()
 	out := map[string]string{}
@@ -116,8 +117,8 @@ func sortedLines(text string) []string {
 	return slices.Sorted(strings.Lines(text))
 }
 
-// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its texts hold. A
-// second import changes nothing, and an export of the copy gives the same lines.
+// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its
+// texts hold. A second import changes nothing, and an export of the copy gives the same lines.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -157,9 +158,9 @@ func TestExportAndImport(t *testing.T) {
 	})
 }
 
-// A complete copy restores comments in all states attribute by attribute, with their places in the queue. A public copy
-// leaves out comments that are not approved and data for moderators, and says how many comments it lacks. An export of
-// one product does the same.
+// A complete copy restores comments in all states attribute by attribute, with their places in the
+// queue. A public copy leaves out comments that are not approved and data for moderators, and says
+// how many comments it lacks. An export of one product does the same.
 func TestExportOfAllStates(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
@@ -326,8 +327,8 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	return g
 }
 
-// An interrupted export does not wait for a table that does not answer, or for a reader that does not read. It ends
-// with one sentence and leaves no file behind.
+// An interrupted export does not wait for a table that does not answer, or for a reader that does
+// not read. It ends with one sentence and leaves no file behind.
 func TestExportInterrupted(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -379,8 +380,8 @@ func TestKilledImportIsListed(t *testing.T) {
 	}
 }
 
-// kill runs a command in its own process and kills it while it waits for an answer. The engine answers exactly pass
-// calls of the operation.
+// kill runs a command in its own process and kills it while it waits for an answer. The engine
+// answers exactly pass calls of the operation.
 func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
 	t.Helper()
 	program := binary(t)

@@ -23,8 +23,8 @@ func withoutTable(serve command.Serve) http.Handler {
 	return serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// Only a subgraph answers queries for entities and for its schema. Without introspection it hides the schema, and still
-// answers gateways.
+// Only a subgraph answers queries for entities and for its schema. Without introspection it hides
+// the schema, and still answers gateways.
 func TestFederation(t *testing.T) {
 	t.Parallel()
 	const (

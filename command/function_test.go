@@ -48,7 +48,8 @@ func TestFunctionIsAServer(t *testing.T) {
 	}
 }
 
-// Settings that do not fit a function are refused by name, with the reason. So are those that any command refuses.
+// Settings that do not fit a function are refused by name, with the reason. So are those that any
+// command refuses.
 func TestFunctionRefuses(t *testing.T) {
 	session := newSession(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct{ variable, want string }{
@@ -77,9 +78,9 @@ func TestFunctionRefuses(t *testing.T) {
 	}
 }
 
-// Clients of a function see the same as clients of a server: tests of the service from outside also run through a
-// function. Tests that write without tokens are left out. Only this machine may do that, and a function's clients count
-// as behind a proxy.
+// Clients of a function see the same as clients of a server: tests of the service from outside also
+// run through a function. Tests that write without tokens are left out. Only this machine may do
+// that, and a function's clients count as behind a proxy.
 func TestServiceThroughFunction(t *testing.T) {
 	t.Parallel()
 	lambdatest.Again(t, "url", []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// The most helpful praise and complaint are the first ones that more people found helpful than not. If there are none,
-// they are null or the latest, and cost no more than these.
+// The most helpful praise and complaint are the first ones that more people found helpful than not.
+// If there are none, they are null or the latest, and cost no more than these.
 func TestMostHelpfulPraiseAndComplaint(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A hook that is added while a process counts receives a comment that is added then. Every command about it reports
-// what it did.
+// A hook that is added while a process counts receives a comment that is added then. Every command
+// about it reports what it did.
 func TestHooks(t *testing.T) {
 	t.Setenv("SHOP_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
@@ -98,8 +98,8 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// Each item of a hook that was damaged by hand is named with its cure and without its values. The other hooks are
-// listed and delivered, and the cure works.
+// Each item of a hook that was damaged by hand is named with its cure and without its values. The
+// other hooks are listed and delivered, and the cure works.
 func TestDamagedHooks(t *testing.T) {
 	t.Setenv("SHOP_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
@@ -166,7 +166,8 @@ func TestDamagedHooks(t *testing.T) {
 	}
 }
 
-// names runs a command, which must name each damaged item and the cure, and no address of the items.
+// names runs a command, which must name each damaged item and the cure, and no address of the
+// items.
 func (a *api) names(want int, damaged map[string]layout.Item, before, cure string, arguments ...string) {
 	a.tb.Helper()
 	status, out, said := a.talkback(arguments...)

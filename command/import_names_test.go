@@ -141,8 +141,8 @@ func TestImportDetectsLanguages(t *testing.T) {
 	}
 }
 
-// Each item of an import that was damaged by hand is named with the cure and without its values, and other imports are
-// listed. An import or an undo of such a name is refused.
+// Each item of an import that was damaged by hand is named with the cure and without its values,
+// and other imports are listed. An import or an undo of such a name is refused.
 func TestDamagedImports(t *testing.T) {
 	t.Parallel()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}

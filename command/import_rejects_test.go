@@ -38,7 +38,8 @@ func TestImportReport(t *testing.T) {
 	goldentest.Compare(t, "testdata/import_report.golden", []byte(got.String()))
 }
 
-// A report of eleven products lists ten, and tells of one more. It warns of ids that are no whole numbers any more.
+// A report of eleven products lists ten, and tells of one more. It warns of ids that are no whole
+// numbers any more.
 func TestImportReportOfManyProducts(t *testing.T) {
 	t.Parallel()
 	rows := "product,rating,language,text,date\n"
@@ -51,8 +52,8 @@ func TestImportReportOfManyProducts(t *testing.T) {
 	}
 }
 
-// The report comes before any write, also for standard input, whose rejects are in the working directory. The second
-// import changes nothing and succeeds.
+// The report comes before any write, also for standard input, whose rejects are in the working
+// directory. The second import changes nothing and succeeds.
 func TestImportAfterItsReport(t *testing.T) {
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	content := readFile(t, "testdata/judgeme.csv")

@@ -161,8 +161,8 @@ func manyReviews(rows int) string {
 	return out.String()
 }
 
-// An interrupted import ends at once, whether its report waits for input that never comes or it is writing, and says what
-// to do.
+// An interrupted import ends at once, whether its report waits for input that never comes or it is
+// writing, and says what to do.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -42,8 +42,8 @@ type counter struct {
 	group   sync.WaitGroup
 }
 
-// startCounter runs `talkback stream`, with page numbers in the given place. Its leases are short, so that others soon
-// take over what it leaves.
+// startCounter runs `talkback stream`, with page numbers in the given place. Its leases are short,
+// so that others soon take over what it leaves.
 func startCounter(t *testing.T, a *api, pages place) *counter {
 	t.Helper()
 	return startStream(t, pages.environ(), "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")
@@ -79,8 +79,8 @@ func (c *counter) stop() {
 	}
 }
 
-// Processes that count are killed in the midst of it, again and again, while comments are added, edited and deleted. In
-// the end, the counts are exact.
+// Processes that count are killed in the midst of it, again and again, while comments are added,
+// edited and deleted. In the end, the counts are exact.
 func TestCountersAreKilled(t *testing.T) {
 	t.Parallel()
 	for workers := 1; workers <= 2; workers++ {
@@ -114,8 +114,8 @@ func newMassacre(t *testing.T, workers int, pages place) *massacre {
 	return m
 }
 
-// run kills processes. It goes on beyond the number until a quarter of them, or one, came before everything was counted:
-// the machine decides how soon a kill strikes.
+// run kills processes. It goes on beyond the number until a quarter of them, or one, came before
+// everything was counted: the machine decides how soon a kill strikes.
 func (m *massacre) run(kills int) {
 	enough := max(1, kills/4)
 	if len(m.crew) > 1 {

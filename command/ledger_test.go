@@ -26,14 +26,15 @@ type words struct {
 // hidden is what everyone sees of a comment that is not approved.
 const hidden = -1
 
-// sighting is what everyone saw of a comment at some moment of a span: a number of words, or hidden.
+// sighting is what everyone saw of a comment at some moment of a span: a number of words, or
+// hidden.
 type sighting struct {
 	number int
 	within span
 }
 
-// ledger is what clients know of comments together: what they tried, and what they saw. Each text has a number, by
-// which any answer that shows it is recognized.
+// ledger is what clients know of comments together: what they tried, and what they saw. Each text
+// has a number, by which any answer that shows it is recognized.
 type ledger struct {
 	mu    sync.Mutex
 	said  []words
@@ -88,7 +89,8 @@ func numbersIn(answer string) (out []int) {
 	return out
 }
 
-// showing notes a call that may show words to everyone, before it is sent. Its end stays open until close.
+// showing notes a call that may show words to everyone, before it is sent. Its end stays open until
+// close.
 func (l *ledger) showing(number int) *span {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +119,8 @@ func (l *ledger) see(id string, number int, within span) {
 	l.seen[id] = append(l.seen[id], sighting{number, within})
 }
 
-// possible reports whether a comment may have shown words at a moment of a span. A call may have shown them before the
-// span's end, and nobody saw other words between that call and the span.
+// possible reports whether a comment may have shown words at a moment of a span. A call may have
+// shown them before the span's end, and nobody saw other words between that call and the span.
 func (l *ledger) possible(number int, within span) bool {
 	for _, call := range l.shown[number] {
 		if call.from.After(within.to) {
@@ -160,8 +162,8 @@ func (l *ledger) newest(product string, written time.Time, within span) bool {
 	return l.most(within, func(w words) bool { return w.product == product && (w.id == "" || writtenAt(w.id).Equal(written)) }) > 0
 }
 
-// check returns what is wrong with a public answer. It finds words that were not approved at any moment of the span,
-// and fields that belong to different comments.
+// check returns what is wrong with a public answer. It finds words that were not approved at any
+// moment of the span, and fields that belong to different comments.
 func (l *ledger) check(answer string, within span) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

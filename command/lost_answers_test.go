@@ -33,15 +33,15 @@ import (
 // attempt is a mutation whose calls fail.
 type attempt struct {
 	name string
-	// prepare brings what it needs into the table and gives the mutation's input. Each text with "hush"
-	// in it is one that the public must not see.
+	// prepare brings what it needs into the table and gives the mutation's input. Each text with
+	// "hush" in it is one that the public must not see.
 	prepare func(x *trial) map[string]any
 	field   string
 	by      role
 	// done is what the table says about the author once it was performed.
 	done []string
-	// only lets each customer have one comment about a product, held holds what customers write, and hide
-	// hides an approved comment while an edit of it waits.
+	// only lets each customer have one comment about a product, held holds what customers write, and
+	// hide hides an approved comment while an edit of it waits.
 	only, held, hide bool
 	// again is what sending it again may be answered with, beside success.
 	again []string
@@ -432,8 +432,8 @@ func (x *trial) items() (out []map[string]types.AttributeValue) {
 	return out
 }
 
-// stands returns what the table says about the author: the comments, and replies, states, edits that wait, decisions,
-// votes and reports.
+// stands returns what the table says about the author: the comments, and replies, states, edits
+// that wait, decisions, votes and reports.
 func (x *trial) stands() (out []string) {
 	x.tb.Helper()
 	x.ids = nil
@@ -497,8 +497,8 @@ const (
 	unknown         // it happened as a whole or not at all
 )
 
-// sent sends a mutation and classifies its answer. A clear refusal is a problem with the input, or has a code listed as
-// one.
+// sent sends a mutation and classifies its answer. A clear refusal is a problem with the input, or
+// has a code listed as one.
 func (x *trial) sent(ctx context.Context, a *api, w attempt, input map[string]any) (outcome, string) {
 	x.tb.Helper()
 	query := `mutation ($input: ` + inputType(w.field) + `!) { payload: ` + w.field + `(input: $input) { ` + cmp.Or(w.payload, `comment { id } userErrors { code path }`) + ` } }`
@@ -541,9 +541,10 @@ func (x *trial) sent(ctx context.Context, a *api, w attempt, input map[string]an
 	return success, ""
 }
 
-// Whatever happens to any call of any write, its answer is true of the table, and nobody sees what they must not. A
-// single fault does not even show. Sent again, it is there exactly once, in the table, in every index, in what is
-// counted and in the events, and the author and moderators can go on.
+// Whatever happens to any call of any write, its answer is true of the table, and nobody sees what
+// they must not. A single fault does not even show. Sent again, it is there exactly once, in the
+// table, in every index, in what is counted and in the events, and the author and moderators can go
+// on.
 func TestWritesThroughFaults(t *testing.T) {
 	t.Parallel()
 	s := newSweep(t)
@@ -697,7 +698,8 @@ func (x *trial) reads(id any) (c state) {
 	return data.Comment
 }
 
-// goesOn has a moderator decide about each comment, and the author edit it, delete it and write anew.
+// goesOn has a moderator decide about each comment, and the author edit it, delete it and write
+// anew.
 func (x *trial) goesOn(when string) {
 	x.tb.Helper()
 	step := func(by role, field string, input map[string]any) {

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A misspelt variable would be ignored silently in favor of the default, so it is refused. Other programs' variables
-// are ignored. No value is printed: it may be a token.
+// A misspelt variable would be ignored silently in favor of the default, so it is refused. Other
+// programs' variables are ignored. No value is printed: it may be a token.
 func TestMisspeltVariables(t *testing.T) {
 	for _, row := range []struct{ why, name, meant string }{
 		{"a letter is missing", "TALKBACK_MODERATR_TOKEN", "TALKBACK_MODERATOR_TOKEN"},
@@ -110,8 +110,8 @@ func TestVariablesAreNotNamedElsewhere(t *testing.T) {
 	}
 }
 
-// Input that is not UTF-8, such as from a terminal of another character set, is taken byte for byte as a file's name.
-// It is refused as an author's id.
+// Input that is not UTF-8, such as from a terminal of another character set, is taken byte for byte
+// as a file's name. It is refused as an author's id.
 func TestArgumentsOfAnotherCharacterSet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "caf\xe9.jsonl")
 	if err := os.WriteFile(file, []byte(`{"product":"cup","rating":5,"language":"en","text":"Good.","createdAt":"2024-05-01"}`), 0o600); err != nil {

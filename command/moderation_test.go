@@ -27,8 +27,9 @@ func moderated(t *testing.T) *api {
 	return a
 }
 
-// as sends an operation with a token, in which $id stands for a comment, and returns the answer without its ids and
-// times. It retries until the answer is the wanted one, since lists lag behind the table.
+// as sends an operation with a token, in which $id stands for a comment, and returns the answer
+// without its ids and times. It retries until the answer is the wanted one, since lists lag behind
+// the table.
 func (a *api) as(token, operation, id, want string) {
 	a.tb.Helper()
 	a.header = bearer(token)

@@ -172,8 +172,8 @@ var ways = []moved{
 	}},
 }
 
-// A table is moved while customers write, following docs/operate/migrate.md. No acknowledged write is lost, and writing
-// is refused only while the second copy is made.
+// A table is moved while customers write, following docs/operate/migrate.md. No acknowledged write
+// is lost, and writing is refused only while the second copy is made.
 func TestMoveWhileCustomersWrite(t *testing.T) {
 	t.Parallel()
 	for _, way := range ways {
@@ -292,8 +292,8 @@ func restorable(t *testing.T, client *dynamodb.Client, table string) map[string]
 	return out
 }
 
-// A restore that is killed goes on when it is run again, and overwrites nothing. With --replace it makes the table
-// equal to the export. A damaged export changes nothing.
+// A restore that is killed goes on when it is run again, and overwrites nothing. With --replace it
+// makes the table equal to the export. A damaged export changes nothing.
 func TestTableIsRestored(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -365,7 +365,8 @@ func importItem(sort string) layout.Item {
 	return it
 }
 
-// An export that is not complete deletes nothing. What was erased stays erased, and data that no line has stays.
+// An export that is not complete deletes nothing. What was erased stays erased, and data that no
+// line has stays.
 func TestReplaceKeeps(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -416,8 +417,9 @@ func TestReplaceKeeps(t *testing.T) {
 	check.Equal(t, before, restorable(t, client, e.table))
 }
 
-// An erased customer does not match the imported author with the same id in a copy of a table, where that author was not
-// erased. What was decided about the comments since the first copy, and who voted, is in the second one.
+// An erased customer does not match the imported author with the same id in a copy of a table,
+// where that author was not erased. What was decided about the comments since the first copy, and
+// who voted, is in the second one.
 func TestImportedAuthorBesideAnErasedCustomer(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -454,7 +456,8 @@ func TestImportedAuthorBesideAnErasedCustomer(t *testing.T) {
 	check.Equal(t, restorable(t, client, from.table), restorable(t, client, to.table))
 }
 
-// A restore works from a bucket as from a folder, also where the variables of servers are set. A dry run needs no table.
+// A restore works from a bucket as from a folder, also where the variables of servers are set. A
+// dry run needs no table.
 func TestTableIsRestoredFromABucket(t *testing.T) {
 	t.Setenv("TALKBACK_MEDIA_BASE", "https://media.shop.example/reviews/")
 	server := s3test.Start(t)

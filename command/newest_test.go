@@ -20,8 +20,8 @@ import (
 	"github.com/talkback/talkback/internal/streamtest"
 )
 
-// productPage is the operation of a product page: the newest comments, the statistics, the latest praise and complaint,
-// and the time of the last comment.
+// productPage is the operation of a product page: the newest comments, the statistics, the latest
+// praise and complaint, and the time of the last comment.
 const productPage = `{ product(id: "vase") {
 	comments { nodes { id text } }
 	stats { total average ratings { rating count } }
@@ -31,8 +31,8 @@ const productPage = `{ product(id: "vase") {
 	lastCommentedAt
 } }`
 
-// paced makes calls and notes them. It makes the calls of a wave once all of them have arrived, so none can have waited
-// for another.
+// paced makes calls and notes them. It makes the calls of a wave once all of them have arrived, so
+// none can have waited for another.
 type paced struct {
 	under dynamodb.HTTPClient
 	mu    sync.Mutex
@@ -93,8 +93,8 @@ func pacedAPI(a *api) (*api, *paced) {
 	return service, client
 }
 
-// On a server that knows nothing of the product, a product page takes three calls in two waves. Afterwards it takes two
-// calls in one wave. Whatever happens to the comments, it shows the newest.
+// On a server that knows nothing of the product, a product page takes three calls in two waves.
+// Afterwards it takes two calls in one wave. Whatever happens to the comments, it shows the newest.
 func TestAProductPageTakesFewCalls(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -218,8 +218,8 @@ func (a newestAnswer) check(t *testing.T, why string, model *commenttest.Model) 
 	}
 }
 
-// The cost of a product page's fields together, and each in its own operation, on servers that know nothing of the
-// product, and again.
+// The cost of a product page's fields together, and each in its own operation, on servers that know
+// nothing of the product, and again.
 func TestCostOfAProductPage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -285,9 +285,10 @@ func TestRefusedPageBesideNewestComments(t *testing.T) {
 	}
 }
 
-// The first view of a product page costs one wave. A server that knows nothing of the product reads the page and the
-// statistics, half a unit. While the counts are known, it reads the page alone. Only a praise or complaint beyond the
-// page takes half a unit more, and a second wave while nothing is known. So do the most helpful ones.
+// The first view of a product page costs one wave. A server that knows nothing of the product reads
+// the page and the statistics, half a unit. While the counts are known, it reads the page alone.
+// Only a praise or complaint beyond the page takes half a unit more, and a second wave while
+// nothing is known. So do the most helpful ones.
 func TestFirstViewOfAProductPage(t *testing.T) {
 	t.Parallel()
 	operation := must.Get(os.ReadFile("../web/product/product.graphql"))(t)

@@ -119,8 +119,8 @@ func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 	return kept
 }
 
-// On quiet data, the pages by number are the pages by cursor, and each page links to the others. The
-// index is the one in the table.
+// On quiet data, the pages by number are the pages by cursor, and each page links to the others.
+// The index is the one in the table.
 func TestPagesByNumber(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
@@ -133,8 +133,8 @@ func TestPagesByNumber(t *testing.T) {
 	a.checkNumbersFromStatistics(t)
 }
 
-// checkNumbersFromStatistics checks that page numbers that need no lookup cost no more than the statistics of the
-// product.
+// checkNumbersFromStatistics checks that page numbers that need no lookup cost no more than the
+// statistics of the product.
 func (a *api) checkNumbersFromStatistics(t *testing.T) {
 	t.Helper()
 	for _, arguments := range []string{"first: 20", "first: 20, page: 1", "first: 20, page: 2", "first: 5, filter: {ratings: [1, 5]}", "last: 20"} {
@@ -148,7 +148,8 @@ func (a *api) checkNumbersFromStatistics(t *testing.T) {
 	}
 }
 
-// checkCostOfNumbers compares what pages by number and links consumed, lookups included, with their estimate.
+// checkCostOfNumbers compares what pages by number and links consumed, lookups included, with their
+// estimate.
 func (a *api) checkCostOfNumbers(t *testing.T) {
 	t.Helper()
 	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", "page: 17, order: HIGHEST_RATED", "page: 90, order: LOWEST_RATED", "page: 2, order: MOST_HELPFUL", "page: 60, order: MOST_HELPFUL", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
@@ -255,8 +256,8 @@ func (a *api) checkNumbered(l list, got numbered, list []comment.Comment, page i
 	}
 }
 
-// A link holds a position. When newer comments come, it still leads to the same page, which then knows its new number.
-// The link to page 1 leads to the newest comments.
+// A link holds a position. When newer comments come, it still leads to the same page, which then
+// knows its new number. The link to page 1 leads to the newest comments.
 func TestLinksStayRightWhileCommentsCome(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
@@ -292,8 +293,8 @@ func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the store is away: start it")
 }
 
-// Without an index, fields that need it say so and what to do, and nothing else fails. A page near an end of its list
-// needs none, unless page numbers are off.
+// Without an index, fields that need it say so and what to do, and nothing else fails. A page near
+// an end of its list needs none, unless page numbers are off.
 func TestPagesWithoutAnIndex(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

@@ -58,7 +58,8 @@ func (c *composer) query() string {
 	return c.whole("query", c.selection(c.schema.Query, 4))
 }
 
-// newest returns a query for the newest comments of products, which a server finds in pages, statistics or indexes.
+// newest returns a query for the newest comments of products, which a server finds in pages,
+// statistics or indexes.
 func (c *composer) newest() string {
 	pages := []string{
 		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
@@ -85,9 +86,9 @@ func (c *composer) whole(kind, selection string) string {
 	return kind + " " + selection + "\n" + strings.Join(c.fragments, "\n")
 }
 
-// selection returns some fields of a type, some twice with different subfields. It leaves out a few: `plan` has
-// durations, `asOf` the time, and a message is text for people. Other operations' mutations change the customer's own
-// comments.
+// selection returns some fields of a type, some twice with different subfields. It leaves out a
+// few: `plan` has durations, `asOf` the time, and a message is text for people. Other operations'
+// mutations change the customer's own comments.
 func (c *composer) selection(of *ast.Definition, depth int) string {
 	var parts []string
 	count := 1 + c.r.IntN(3)
@@ -259,7 +260,8 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 	return out
 }
 
-// given returns a value as written in an operation: as a literal, or as a variable, wholly or in part.
+// given returns a value as written in an operation: as a literal, or as a variable, wholly or in
+// part.
 func (c *composer) given(of *ast.Type, value any) string {
 	if c.r.IntN(4) == 0 {
 		return c.variable(of, value)
@@ -343,9 +345,10 @@ func midway(r *rand.Rand, product string, count int) []comment.Comment {
 	return comments
 }
 
-// Each field of an operation has the same answer as in an operation of its own. Two servers are asked: the one that
-// gets whole operations trusts statistics to skip reads. Operations for the newest comments go to a fresh one, before and
-// after it has read about the products. `go test -run TestOperations/17` with the seed of a failure asks number 17 again.
+// Each field of an operation has the same answer as in an operation of its own. Two servers are
+// asked: the one that gets whole operations trusts statistics to skip reads. Operations for the
+// newest comments go to a fresh one, before and after it has read about the products. `go test -run
+// TestOperations/17` with the seed of a failure asks number 17 again.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	apart := guarded(t)

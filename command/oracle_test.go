@@ -234,8 +234,8 @@ func (o *oracle) arguments(field *ast.Field) (map[string]any, bool) {
 	return out, true
 }
 
-// coerce returns a value with its variables replaced, whether the value is given, and whether each null in it is
-// allowed.
+// coerce returns a value with its variables replaced, whether the value is given, and whether each
+// null in it is allowed.
 func (o *oracle) coerce(v *ast.Value, of *ast.Type) (value any, given, ok bool) {
 	switch v.Kind {
 	case ast.Variable:

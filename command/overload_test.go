@@ -115,7 +115,8 @@ func (s *overloaded) eventually(what string, times int, is func() bool) {
 	}
 }
 
-// tableGate is what all calls to the table pass. It counts them, and holds some back while it is shut.
+// tableGate is what all calls to the table pass. It counts them, and holds some back while it is
+// shut.
 type tableGate struct {
 	under faulttest.HTTPClient
 
@@ -188,7 +189,8 @@ func (g *tableGate) most() int {
 	return g.peak
 }
 
-// overProtocols runs a test with clients of each protocol. Afterwards, requests are answered, and nothing of it is left.
+// overProtocols runs a test with clients of each protocol. Afterwards, requests are answered, and
+// nothing of it is left.
 func overProtocols(t *testing.T, test func(t *testing.T, s *overloaded)) {
 	t.Helper()
 	for name, protocols := range map[string]func(*http.Protocols){
@@ -212,9 +214,9 @@ func overProtocols(t *testing.T, test func(t *testing.T, s *overloaded)) {
 	}
 }
 
-// A table that takes seconds for a call fills neither memory nor connections: requests beyond the limit are refused
-// while earlier ones still wait. When it recovers, so does the service. A hundred requests over each HTTP/2 connection
-// count like others.
+// A table that takes seconds for a call fills neither memory nor connections: requests beyond the
+// limit are refused while earlier ones still wait. When it recovers, so does the service. A hundred
+// requests over each HTTP/2 connection count like others.
 func TestSlowTable(t *testing.T) {
 	overProtocols(t, func(t *testing.T, s *overloaded) {
 		open := s.gate.shut("")
@@ -237,8 +239,9 @@ func TestSlowTable(t *testing.T) {
 	})
 }
 
-// One product with slow partitions, and more requests than there are places, leaves room for others. The same holds for
-// its statistics, and for products in the same batch; pages need not be asked for.
+// One product with slow partitions, and more requests than there are places, leaves room for
+// others. The same holds for its statistics, and for products in the same batch; pages need not be
+// asked for.
 func TestSlowProduct(t *testing.T) {
 	s := newOverloaded(t)
 	for _, row := range []struct {
@@ -255,8 +258,8 @@ func TestSlowProduct(t *testing.T) {
 	}
 }
 
-// One product whose partitions DynamoDB throttles does not use up others' capacity, and calls for it are not retried
-// for ever.
+// One product whose partitions DynamoDB throttles does not use up others' capacity, and calls for
+// it are not retried for ever.
 func TestThrottledProduct(t *testing.T) {
 	s := newOverloaded(t)
 	trouble := s.network.Begin(episode.Episode{Kind: episode.Throttled, Target: episode.Partition("P#0")})

@@ -185,8 +185,8 @@ func TestOneCommentForEachProduct(t *testing.T) {
 	}
 }
 
-// Before a vote is counted, the payload already includes it, also again and within one operation. A sender that is
-// neither a customer nor a visitor is told so, and offered no visitor's token.
+// Before a vote is counted, the payload already includes it, also again and within one operation. A
+// sender that is neither a customer nor a visitor is told so, and offered no visitor's token.
 func TestVotesBeforeTheyAreCounted(t *testing.T) {
 	t.Parallel()
 	guard := must.Get(auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken}))(t)
@@ -212,7 +212,8 @@ func TestVotesBeforeTheyAreCounted(t *testing.T) {
 	}
 }
 
-// votes sends several votes about a comment in one operation. It returns what each payload shows, or the error's code.
+// votes sends several votes about a comment in one operation. It returns what each payload shows,
+// or the error's code.
 func (a *api) votes(id string, votes ...string) string {
 	a.tb.Helper()
 	query := "mutation ($id: ID!) {"

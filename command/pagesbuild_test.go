@@ -19,9 +19,9 @@ import (
 	"github.com/talkback/talkback/pageindex/objects"
 )
 
-// Page number files are built from an export and hold the place of every comment in lists. They cover
-// nothing, since nobody knows what has changed since the export. An unreadable row, or an index
-// that a server uses, stops the build.
+// Page number files are built from an export and hold the place of every comment in lists. They
+// cover nothing, since nobody knows what has changed since the export. An unreadable row, or an
+// index that a server uses, stops the build.
 func TestPagesBuild(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)
@@ -79,7 +79,8 @@ func TestPagesBuild(t *testing.T) {
 	checkIndexed(t, folder, model)
 }
 
-// A build whose input stalls, as a pipe may, ends as soon as it is interrupted, and leaves no index.
+// A build whose input stalls, as a pipe may, ends as soon as it is interrupted, and leaves no
+// index.
 func TestPagesBuildInterrupted(t *testing.T) {
 	t.Parallel()
 	line := must.Get(reviewfile.Append(nil, commenttest.Random(commenttest.Rand(t), "espresso")))(t)

@@ -96,8 +96,8 @@ func nameVariables(flags []*kong.Flag, text string, some func(*kong.Flag) bool) 
 	})
 }
 
-// isGiven reports whether a flag stands on the command line. A variable may be set for the servers of
-// this machine.
+// isGiven reports whether a flag stands on the command line. A variable may be set for the servers
+// of this machine.
 func isGiven(line *kong.Context, name string) bool {
 	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 }
@@ -458,8 +458,8 @@ func example(value *kong.Value) string {
 // maxCalls bounds --calls. Some hundred already take all connections and all that a table gives.
 const maxCalls = 1000
 
-// decodeStore parses an optional value. A flag without a value keeps that of its environment variable,
-// or else means the table.
+// decodeStore parses an optional value. A flag without a value keeps that of its environment
+// variable, or else means the table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {

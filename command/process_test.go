@@ -23,7 +23,8 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// Tests that run processes of their own, or wait for faults, run in parallel: half of their time is waiting.
+// Tests that run processes of their own, or wait for faults, run in parallel: half of their time is
+// waiting.
 
 // patience bounds every wait for a condition in these tests. Only a failure reaches it.
 const patience = 5 * time.Minute
@@ -73,8 +74,8 @@ func startServerWith(t testing.TB, environment []string, arguments ...string) *s
 	return follow(t, process)
 }
 
-// follow starts a process that becomes, or starts, a server, and waits until the server prints its address. The process
-// gets its own group, so that none of it is left behind.
+// follow starts a process that becomes, or starts, a server, and waits until the server prints its
+// address. The process gets its own group, so that none of it is left behind.
 func follow(t testing.TB, process *exec.Cmd) *server {
 	t.Helper()
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -124,7 +125,8 @@ func (s *server) wait() (status int, said string) {
 	}
 }
 
-// stop asks the server to end, which it does without an error and without cutting a request off. It returns its output.
+// stop asks the server to end, which it does without an error and without cutting a request off. It
+// returns its output.
 func (s *server) stop() (said string) {
 	s.t.Helper()
 	s.signal(syscall.SIGTERM)
@@ -164,7 +166,8 @@ func (s *server) post(body string) string {
 	return post(s.t, s.address, body).body
 }
 
-// engineOf returns the process id of the engine on a data folder, from the kernel's list of processes.
+// engineOf returns the process id of the engine on a data folder, from the kernel's list of
+// processes.
 func engineOf(t *testing.T, folder string) int {
 	t.Helper()
 	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -185,8 +188,8 @@ func engineOf(t *testing.T, folder string) int {
 // newestID asks for the newest comment of the sample data.
 const newestID = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
 
-// checkRestarts checks that servers on the folder of one that ended show the newest comment as it did. However each of
-// them ends, its engine ends too.
+// checkRestarts checks that servers on the folder of one that ended show the newest comment as it
+// did. However each of them ends, its engine ends too.
 func checkRestarts(t *testing.T, folder, newest string) {
 	t.Helper()
 	for _, row := range []struct {
@@ -211,8 +214,9 @@ func checkRestarts(t *testing.T, folder, newest string) {
 	}
 }
 
-// A second server on the folder is refused, while an import beside the first uses its engine. The import finds the
-// engine by the folder. Neither prints the engine's address, which keeps pages of other origins out.
+// A second server on the folder is refused, while an import beside the first uses its engine. The
+// import finds the engine by the folder. Neither prints the engine's address, which keeps pages of
+// other origins out.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

@@ -51,8 +51,8 @@ func (a *api) shown(path string, headers ...string) (state firstState) {
 	return state
 }
 
-// A reader who follows the links of a product page sees every comment once, by numbers and by cursors. No page exceeds
-// a server's default limits or its estimated cost.
+// A reader who follows the links of a product page sees every comment once, by numbers and by
+// cursors. No page exceeds a server's default limits or its estimated cost.
 func TestProductPagesShowEveryComment(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
@@ -106,8 +106,8 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 	}
 }
 
-// A page says who may write, as the API tells a request without a token from the same place. That holds for a request
-// with a token too, since the page may be cached for others.
+// A page says who may write, as the API tells a request without a token from the same place. That
+// holds for a request with a token too, since the page may be cached for others.
 func TestProductPageIsTheSameForEveryone(t *testing.T) {
 	t.Parallel()
 	open, tokens := newAPI(t, dynamotest.Dynoxide(t)), guarded(t)
@@ -133,8 +133,9 @@ func TestProductPageIsTheSameForEveryone(t *testing.T) {
 	}
 }
 
-// BenchmarkProductPage measures a product page of 20 comments in the server. It makes the API's answer alone, the page
-// with it, and the page when the answer is there already. The first two wait for the engine.
+// BenchmarkProductPage measures a product page of 20 comments in the server. It makes the API's
+// answer alone, the page with it, and the page when the answer is there already. The first two wait
+// for the engine.
 func BenchmarkProductPage(b *testing.B) {
 	a, r := newAPI(b, dynamotest.Dynoxide(b)), commenttest.Rand(b)
 	a.load(crowd(r, "kettle", 200)...)

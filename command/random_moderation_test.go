@@ -40,8 +40,8 @@ func (c *crowdOf) reads(p *person, a *api, before time.Time) {
 	}
 }
 
-// asks sends a query that must succeed, and checks everything it shows. Page numbers of a product that changes all the
-// time may be unavailable for a moment.
+// asks sends a query that must succeed, and checks everything it shows. Page numbers of a product
+// that changes all the time may be unavailable for a moment.
 func (p *person) asks(a *api, query string, variables map[string]any, data any) span {
 	p.tb.Helper()
 	var got answer
@@ -149,8 +149,8 @@ func (p *person) checkOne(a *api, id string) {
 	}
 }
 
-// checkAudit compares the entries of the audit with the acts of moderators and authors. Each decision that changed
-// something has exactly one.
+// checkAudit compares the entries of the audit with the acts of moderators and authors. Each
+// decision that changed something has exactly one.
 func (c *crowdOf) checkAudit(store *dynamo.Store) {
 	c.tb.Helper()
 	entries, withdrawn := map[string]int{}, map[string]int{}
@@ -186,7 +186,8 @@ func (c *crowdOf) settled(v *ruling) bool {
 	})
 }
 
-// checkQueue compares the queue with the comments: each that waits has one place, and no other has any.
+// checkQueue compares the queue with the comments: each that waits has one place, and no other has
+// any.
 func (c *crowdOf) checkQueue(comments []comment.Comment) {
 	c.tb.Helper()
 	places := map[string]int{}
@@ -294,9 +295,10 @@ func (c *crowdOf) checkEnd(r *rand.Rand) {
 	}
 }
 
-// Authors, moderators, customers who report or vote, and a merchant act at random over bad networks, while others read
-// and rebuild the counts. Whatever is shown was approved at some moment of its read. In the end each decision has one
-// entry in the audit, and each waiting comment one place in the queue. The counts are those of the approved comments.
+// Authors, moderators, customers who report or vote, and a merchant act at random over bad
+// networks, while others read and rebuild the counts. Whatever is shown was approved at some moment
+// of its read. In the end each decision has one entry in the audit, and each waiting comment one
+// place in the queue. The counts are those of the approved comments.
 func TestRandomModeration(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// freeAddress returns an address on which no process listens, nor will before the caller does. Other processes take
-// 127.0.0.1, so each test gets an address of its own where the system has them.
+// freeAddress returns an address on which no process listens, nor will before the caller does.
+// Other processes take 127.0.0.1, so each test gets an address of its own where the system has
+// them.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	own := net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254)))
@@ -42,8 +43,9 @@ func probe(url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// readiness probes a server that is about to start until it says that it is ready. Meanwhile, every probe has to be
-// answered. It returns a channel for what was wrong, "" for nothing, and the reasons not to be ready, known by then.
+// readiness probes a server that is about to start until it says that it is ready. Meanwhile, every
+// probe has to be answered. It returns a channel for what was wrong, "" for nothing, and the
+// reasons not to be ready, known by then.
 func readiness(address string) (wrong <-chan string, reasons map[string]bool) {
 	ready, reasons := make(chan string, 1), map[string]bool{}
 	go func() {
@@ -69,7 +71,8 @@ func readiness(address string) (wrong <-chan string, reasons map[string]bool) {
 	return ready, reasons
 }
 
-// checkSampleIsCounted checks that a server that has just become ready has counted all of the sample data.
+// checkSampleIsCounted checks that a server that has just become ready has counted all of the
+// sample data.
 func checkSampleIsCounted(t *testing.T, s *server) {
 	t.Helper()
 	var answer struct {

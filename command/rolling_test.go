@@ -34,8 +34,9 @@ func (m moderator) RoundTrip(request *http.Request) (*http.Response, error) {
 // failing matches failures in a tally.
 var failing = regexp.MustCompile(`\w+ [A-Z_]+ \d+`)
 
-// Two servers behind nginx, with the configuration of infra, are restarted one after the other while clients read and
-// write. No request fails, no answer is wrong, and everything is counted exactly.
+// Two servers behind nginx, with the configuration of infra, are restarted one after the other
+// while clients read and write. No request fails, no answer is wrong, and everything is counted
+// exactly.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	servers := [2]string{freeAddress(t), freeAddress(t)}

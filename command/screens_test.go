@@ -121,8 +121,8 @@ func screenedRatings() ratings {
 	}
 }
 
-// On a terminal, no line is wider than the terminal, except for a single wider word, which stays whole so that it can
-// be copied. No control character reaches the terminal.
+// On a terminal, no line is wider than the terminal, except for a single wider word, which stays
+// whole so that it can be copied. No control character reaches the terminal.
 func TestScreensFit(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {

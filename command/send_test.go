@@ -18,8 +18,8 @@ type sent struct {
 	body   string
 }
 
-// send sends a request, and reads the whole answer. A body is JSON. Headers are such as "Accept: text/html"; it skips
-// empty ones.
+// send sends a request, and reads the whole answer. A body is JSON. Headers are such as "Accept:
+// text/html"; it skips empty ones.
 func send(ctx context.Context, client http.RoundTripper, method, address, body string, headers ...string) (sent, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {

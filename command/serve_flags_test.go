@@ -27,7 +27,8 @@ func TestFlagsOfHTTP(t *testing.T) {
 	}
 }
 
-// A server that gets SIGHUP reads its manifests again, while it answers. A damaged manifest changes nothing.
+// A server that gets SIGHUP reads its manifests again, while it answers. A damaged manifest changes
+// nothing.
 func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// show prints a comment readably, however hard its author made that, with its state and the reason if the public does
-// not see it. The print is in testdata/show.golden.
+// show prints a comment readably, however hard its author made that, with its state and the reason
+// if the public does not see it. The print is in testdata/show.golden.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {

@@ -15,7 +15,8 @@ import (
 // sight is a field that some callers do not see.
 type sight struct {
 	name string
-	// query has $id for the comment, which u1 wrote about the teapot, and shows in the answer of those who see it.
+	// query has $id for the comment, which u1 wrote about the teapot, and shows in the answer of those
+	// who see it.
 	query, shows string
 	// stored makes the comment what it is to be.
 	stored func(*comment.Comment)
@@ -99,8 +100,9 @@ func TestEveryFieldOfModeratorsHasItsCallers(t *testing.T) {
 	}
 }
 
-// A praise or complaint beyond the first page is fetched by its id, with everything that is stored. Its edit that waits
-// is not shown, neither when it comes beside the statistics nor when it comes alone.
+// A praise or complaint beyond the first page is fetched by its id, with everything that is stored.
+// Its edit that waits is not shown, neither when it comes beside the statistics nor when it comes
+// alone.
 func TestHeldEditOfALatestComment(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

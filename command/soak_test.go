@@ -24,8 +24,8 @@ import (
 	"github.com/talkback/talkback/internal/workload"
 )
 
-// The bounds on what a server may hold more at the end than after the first round. A leak with each request, or with
-// each that fails, is hundreds even in the short run.
+// The bounds on what a server may hold more at the end than after the first round. A leak with each
+// request, or with each that fails, is hundreds even in the short run.
 const (
 	moreHeap        = 16 << 20
 	moreGoroutines  = 30
@@ -37,8 +37,8 @@ const (
 	moreLevel = 1 << 20
 )
 
-// soak is two servers behind nginx, whose table is in trouble from time to time. One keeps running, and the test
-// compares what it holds. The other is killed and restarted.
+// soak is two servers behind nginx, whose table is in trouble from time to time. One keeps running,
+// and the test compares what it holds. The other is killed and restarted.
 type soak struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -58,9 +58,9 @@ type soak struct {
 	longest time.Duration // of an episode
 }
 
-// TestSoak uses the whole service while parts of the table are in trouble and servers are killed and restarted. No
-// answer is wrong. In the end the test recounts every page, count, cursor and number, and a server holds no more than
-// at first. `make soak` runs it for minutes.
+// TestSoak uses the whole service while parts of the table are in trouble and servers are killed
+// and restarted. No answer is wrong. In the end the test recounts every page, count, cursor and
+// number, and a server holds no more than at first. `make soak` runs it for minutes.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	length, err := time.ParseDuration(os.Getenv("TALKBACK_SOAK"))

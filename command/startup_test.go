@@ -36,8 +36,8 @@ func talkback(ctx context.Context, arguments ...string) (status int, stdout, std
 }
 
 // A mistake that keeps the server from starting gives one sentence with the cure. The exit status
-// is 2 for wrong flags, else 1. No listener says that it answers before. The sentences are in testdata/startup.golden;
-// those of any command are in refusals.golden.
+// is 2 for wrong flags, else 1. No listener says that it answers before. The sentences are in
+// testdata/startup.golden; those of any command are in refusals.golden.
 func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -144,8 +144,8 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	}))
 }
 
-// A table that a template made, and that functions alone count, gets the number of its layout by the rebuild at the
-// start. Without it, a release of another layout would write to the table.
+// A table that a template made, and that functions alone count, gets the number of its layout by
+// the rebuild at the start. Without it, a release of another layout would write to the table.
 func TestRebuildNotesTheLayout(t *testing.T) {
 	t.Parallel()
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
@@ -229,8 +229,8 @@ func TestFailureInJSON(t *testing.T) {
 	}
 }
 
-// Where programs read the log, a server writes nothing else to standard error: neither a warning of a misspelt variable
-// nor how far the sample data is.
+// Where programs read the log, a server writes nothing else to standard error: neither a warning of
+// a misspelt variable nor how far the sample data is.
 func TestServerWritesJSONAlone(t *testing.T) {
 	session := newSession(t, dynamotest.Dynoxide(t))
 	t.Setenv("TALKBACK_LISTNE", "127.0.0.1:1")

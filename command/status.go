@@ -93,8 +93,8 @@ func (s status) text(screen output.Screen) string {
 	return screen.Fold(head.String()) + shards + screen.Fold(dead.String())
 }
 
-// headline says in a word whether the statistics are right, then how late they are, and what repairs
-// them; empty if nothing has to.
+// headline says in a word whether the statistics are right, then how late they are, and what
+// repairs them; empty if nothing has to.
 func (s status) headline() (word, rest, cure string) {
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {

@@ -32,8 +32,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// audience is clients that read and write as fast as they are answered, over persistent connections, until the server
-// refuses new ones.
+// audience is clients that read and write as fast as they are answered, over persistent
+// connections, until the server refuses new ones.
 type audience struct {
 	t        *testing.T
 	address  string
@@ -95,8 +95,9 @@ func writing() string {
 	return fmt.Sprintf(`{"query": "mutation { addComment(input: {productId: \"kettle\", rating: %d, language: \"en\", text: \"Hot.\", author: {id: \"u\", name: \"U\"}}) { comment { id } userErrors { code } } }"}`, 1+rand.IntN(5))
 }
 
-// SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not ready at once. It
-// accepts connections for as long as a load balancer may need to notice, and gives up its leases. SIGHUP is as good.
+// SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not
+// ready at once. It accepts connections for as long as a load balancer may need to notice, and
+// gives up its leases. SIGHUP is as good.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := servertest.Certificate(t)
@@ -144,8 +145,8 @@ func TestStopUnderLoad(t *testing.T) {
 	}
 }
 
-// expectUnready waits until the server reports itself not ready. It must do so before it refuses connections, and each
-// answer must end its connection.
+// expectUnready waits until the server reports itself not ready. It must do so before it refuses
+// connections, and each answer must end its connection.
 func (c *audience) expectUnready(trusted *x509.CertPool) {
 	c.t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
@@ -179,8 +180,9 @@ func TestNohup(t *testing.T) {
 	s.stop()
 }
 
-// A second signal ends the server at once, even with requests in progress. One that comes again within
-// a moment, as the program timeout sends it, is no second one. Until then, even the longest drain lasts.
+// A second signal ends the server at once, even with requests in progress. One that comes again
+// within a moment, as the program timeout sends it, is no second one. Until then, even the longest
+// drain lasts.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -204,8 +206,8 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// A server that is asked to stop while it is starting ends successfully, however far it came. One that ends unasked, or
-// whose engine died, has failed.
+// A server that is asked to stop while it is starting ends successfully, however far it came. One
+// that ends unasked, or whose engine died, has failed.
 func TestStopBeforeReady(t *testing.T) {
 	t.Parallel()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -236,8 +238,8 @@ func TestStopBeforeReady(t *testing.T) {
 	}
 }
 
-// A server, and a process that counts, outlive the reader of their log: each goes on, and ends with status 0 when it is
-// asked to.
+// A server, and a process that counts, outlive the reader of their log: each goes on, and ends with
+// status 0 when it is asked to.
 func TestReaderOfTheLogEnds(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -276,7 +278,8 @@ func TestReaderOfTheLogEnds(t *testing.T) {
 	}
 }
 
-// A server ends after a signal although nobody reads its full log, which holds up a request that logs a line.
+// A server ends after a signal although nobody reads its full log, which holds up a request that
+// logs a line.
 func TestUnreadLog(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -328,8 +331,8 @@ func TestUnreadLog(t *testing.T) {
 	<-asked
 }
 
-// The last metrics and the last spans of a process that counts are sent at the same time: a collector that hangs delays
-// its end only once.
+// The last metrics and the last spans of a process that counts are sent at the same time: a
+// collector that hangs delays its end only once.
 func TestLastTelemetryIsSentTogether(t *testing.T) {
 	a, _ := uncounted(t)
 	var metrics, spans sync.Once
@@ -357,8 +360,8 @@ func TestLastTelemetryIsSentTogether(t *testing.T) {
 	}
 }
 
-// A service that takes connections and never answers keeps no server from starting, being ready, answering and ending
-// with status 0, whichever it is. That of the table does: TestStopBeforeReady.
+// A service that takes connections and never answers keeps no server from starting, being ready,
+// answering and ending with status 0, whichever it is. That of the table does: TestStopBeforeReady.
 func TestServicesThatHang(t *testing.T) {
 	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()

@@ -54,8 +54,8 @@ var fedStores = map[string]func(t *testing.T) place{
 	},
 }
 
-// Processes that count and feed a store are killed in the midst of it. In the end each comment is at its number, in
-// every store.
+// Processes that count and feed a store are killed in the midst of it. In the end each comment is
+// at its number, in every store.
 func TestFeedersAreKilled(t *testing.T) {
 	t.Parallel()
 	for name, empty := range fedStores {
@@ -102,7 +102,8 @@ func (a *api) talkback(arguments ...string) (status int, stdout, stderr string) 
 	return talkback(a.tb.Context(), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
 }
 
-// runs runs a command on the table in a process of its own, with page numbers in a place, or as by default for "".
+// runs runs a command on the table in a process of its own, with page numbers in a place, or as by
+// default for "".
 func (a *api) runs(pages place, arguments ...string) (status int, said string) {
 	a.tb.Helper()
 	process := exec.Command(binary(a.tb), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
@@ -113,8 +114,8 @@ func (a *api) runs(pages place, arguments ...string) (status int, said string) {
 	return process.ProcessState.ExitCode(), string(text)
 }
 
-// A server starts and stays up whatever happens to its store, and goes on counting. An answer is right, or an error
-// that says what to do; in the end there are answers.
+// A server starts and stays up whatever happens to its store, and goes on counting. An answer is
+// right, or an error that says what to do; in the end there are answers.
 func TestStoreInTrouble(t *testing.T) {
 	t.Parallel()
 	store := redistest.Start(t)
@@ -168,8 +169,8 @@ func (n *numberedServer) add(comments int) {
 	n.drained(time.Now())
 }
 
-// answers asks for a page in the middle of the product, and reports whether there was one. If so, it must be right. The
-// same page must be there by a cursor in any case.
+// answers asks for a page in the middle of the product, and reports whether there was one. If so,
+// it must be right. The same page must be there by a cursor in any case.
 func (n *numberedServer) answers() bool {
 	n.t.Helper()
 	const asked = `{ product(id: "vase") { a: comments(first: 1) { nodes { id } } b: comments(first: 50, page: 4) { nodes { id } pageCount } } }`
@@ -222,8 +223,8 @@ func (n *numberedServer) takeOver(target string) {
 	must.Do(n.t, b.Finish(n.t.Context(), "ANOTHER/1/1"))
 }
 
-// Commands name the cure of what a store has: that it has to be built, is damaged, or does not answer. People get no
-// request ids of S3.
+// Commands name the cure of what a store has: that it has to be built, is damaged, or does not
+// answer. People get no request ids of S3.
 func TestVerifyOfAStoreInTrouble(t *testing.T) {
 	t.Parallel()
 	store, bucket, a := redistest.Start(t), s3test.Start(t), newAPI(t, dynamotest.Dynoxide(t))
@@ -248,8 +249,8 @@ func TestVerifyOfAStoreInTrouble(t *testing.T) {
 	check(s3, 0, "see that the bucket exists, and that this process may list, read, write and delete its objects: S3 refused GetObject: NoSuchBucket)", "none", "stream", "--status")
 }
 
-// Commands that report how far a store is also work beside the server that has it open: the table knows. A product
-// whose comments are in the store but not in the table is a drift.
+// Commands that report how far a store is also work beside the server that has it open: the table
+// knows. A product whose comments are in the store but not in the table is a drift.
 func TestStatusOfAStoreInUse(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -277,9 +278,9 @@ func TestStatusOfAStoreInUse(t *testing.T) {
 	}
 }
 
-// A command without the setting of the servers' store neither misses an index in the table nor makes one. rebuild and
-// verify handle page numbers alone if --pages is on the command line, with or without a value; the variable does not
-// restrict them.
+// A command without the setting of the servers' store neither misses an index in the table nor
+// makes one. rebuild and verify handle page numbers alone if --pages is on the command line, with
+// or without a value; the variable does not restrict them.
 func TestPagesAreInAnotherStore(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -311,8 +312,8 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 	}
 }
 
-// A table whose folder is replaced by an older copy no longer fits its store. verify, doctor and stream --status say
-// so, each with the store configured, and a server rebuilds it.
+// A table whose folder is replaced by an older copy no longer fits its store. verify, doctor and
+// stream --status say so, each with the store configured, and a server rebuilds it.
 func TestFolderIsPutBack(t *testing.T) {
 	t.Parallel()
 	program := binary(t)

@@ -18,8 +18,8 @@ func onTerminal(t *testing.T, command string, set ...string) string {
 	return string(out)
 }
 
-// A terminal has colours, unless its user wants none, and a narrow one breaks lines between words. A pipe gets the line
-// unchanged, even from a terminal.
+// A terminal has colours, unless its user wants none, and a narrow one breaks lines between words.
+// A pipe gets the line unchanged, even from a terminal.
 func TestTerminals(t *testing.T) {
 	t.Parallel()
 	program := binary(t)

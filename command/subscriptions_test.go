@@ -37,7 +37,8 @@ type news struct {
 	Extensions struct{ Position string }
 }
 
-// streamed subscribes over HTTP. It returns the lines that arrive; the channel is closed at the end.
+// streamed subscribes over HTTP. It returns the lines that arrive; the channel is closed at the
+// end.
 func (s *server) streamed(accept, position string) <-chan news {
 	s.t.Helper()
 	body := must.Get(json.Marshal(map[string]string{"query": followed}))(s.t)
@@ -116,8 +117,9 @@ func next(t *testing.T, events <-chan news) news {
 	}
 }
 
-// All servers report what is written at one of them, over all transports. A subscriber resumes at another server where
-// it was. A server that stops says so to its subscribers, and does not wait for them.
+// All servers report what is written at one of them, over all transports. A subscriber resumes at
+// another server where it was. A server that stops says so to its subscribers, and does not wait
+// for them.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -171,8 +173,8 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// A reader with the product page open is told of a new comment, and a press shows it. That includes a server that runs
-// only its own documents.
+// A reader with the product page open is told of a new comment, and a press shows it. That includes
+// a server that runs only its own documents.
 func TestPageTellsOfNewComments(t *testing.T) {
 	t.Parallel()
 	visitor := browsertest.NewVisitor(t, browsertest.Open(t))

@@ -21,7 +21,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// kept is a comment as stored in the table or in an index, without its id, which differs from run to run.
+// kept is a comment as stored in the table or in an index, without its id, which differs from run
+// to run.
 type kept struct {
 	id                              string
 	product, language, rating       string
@@ -37,7 +38,8 @@ func (k kept) says() string {
 	return fmt.Sprintf("%s %s %s %q %q %s %s version %s edited %v", k.product, k.language, k.rating, k.title, k.text, k.author, k.authorName, k.version, k.edited)
 }
 
-// indexKeys returns the partition keys that a comment must have, independently of the program's code.
+// indexKeys returns the partition keys that a comment must have, independently of the program's
+// code.
 func (k kept) indexKeys() map[string]string {
 	return map[string]string{
 		"A": "P#" + k.product,
@@ -64,8 +66,8 @@ func text(item map[string]types.AttributeValue, name string) string {
 	return ""
 }
 
-// wholeStream returns the complete DEFLATE stream of a compressed text. It follows the instructions of
-// docs/design/item-size.md for readers in other languages.
+// wholeStream returns the complete DEFLATE stream of a compressed text. It follows the instructions
+// of docs/design/item-size.md for readers in other languages.
 func wholeStream(short []byte) []byte {
 	if len(short) == 0 || short[0]&6 != 6 {
 		return short
@@ -101,8 +103,8 @@ func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[stri
 	return out
 }
 
-// everything returns all comments of a product in the table. It checks that each is in every index exactly once, in the
-// right partition, with the same content, and that nothing else is there.
+// everything returns all comments of a product in the table. It checks that each is in every index
+// exactly once, in the right partition, with the same content, and that nothing else is there.
 func everything(t testing.TB, client *dynamodb.Client, table, product string) []kept {
 	t.Helper()
 	out := keptIn(scan(t, client, table, ""), product)
@@ -110,7 +112,8 @@ func everything(t testing.TB, client *dynamodb.Client, table, product string) []
 	return out
 }
 
-// keptIn returns the comments of a product among items of the table; those of all products if it is empty.
+// keptIn returns the comments of a product among items of the table; those of all products if it is
+// empty.
 func keptIn(items []map[string]types.AttributeValue, product string) (out []kept) {
 	for _, item := range items {
 		if its, listed := strings.CutPrefix(text(item, "A"), "P#"); listed && (its == product || product == "") {
@@ -121,7 +124,8 @@ func keptIn(items []map[string]types.AttributeValue, product string) (out []kept
 	return out
 }
 
-// checkIndexes checks that the indexes have these comments of a product, and no others; of all products if it is empty.
+// checkIndexes checks that the indexes have these comments of a product, and no others; of all
+// products if it is empty.
 func checkIndexes(t testing.TB, client *dynamodb.Client, table, product string, out []kept) {
 	t.Helper()
 	products := map[string]string{}

@@ -82,17 +82,17 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
-// errTerminated is the cause of a context that SIGTERM or SIGHUP ended. Supervisors send SIGTERM, and
-// a terminal that closes sends SIGHUP.
+// errTerminated is the cause of a context that SIGTERM or SIGHUP ended. Supervisors send SIGTERM,
+// and a terminal that closes sends SIGHUP.
 var errTerminated = errors.New("asked to stop by SIGTERM or SIGHUP")
 
 // sameSignal is how long further signals count as the first one. The program timeout of GNU sends
 // its signal twice at once, and others forward a Ctrl-C that the terminal sends to all.
 const sameSignal = time.Second
 
-// Signals returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal, after
-// sameSignal, kills the program at once. It leaves SIGHUP ignored under nohup, and to onHangup. stop
-// releases the resources.
+// Signals returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal,
+// after sameSignal, kills the program at once. It leaves SIGHUP ignored under nohup, and to
+// onHangup. stop releases the resources.
 func Signals() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -126,8 +126,8 @@ func outliveReaders() (stop func()) {
 	return func() { signal.Stop(ignored) }
 }
 
-// longestEnd is how long a server may still run when its requests have ended: 5 seconds for the last
-// spans and metrics, 5 for the local engine, and a margin.
+// longestEnd is how long a server may still run when its requests have ended: 5 seconds for the
+// last spans and metrics, 5 for the local engine, and a margin.
 const longestEnd = 12 * time.Second
 
 // endsWithin ends the process, with status 1, if it still runs this long after the context ended,
@@ -256,8 +256,8 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 	return fmt.Sprintf("%s refused %s: %s", engine, call.Operation(), api.ErrorCode()), false
 }
 
-// innermost returns the innermost wrapped error, of joined ones that of the first: the SDK joins the
-// failure of a call and the reason why it is not tried again.
+// innermost returns the innermost wrapped error, of joined ones that of the first: the SDK joins
+// the failure of a call and the reason why it is not tried again.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -33,7 +33,8 @@ func TestCallsToS3(t *testing.T) {
 	}
 }
 
-// Credentials that expire while a command runs are not better in a moment, as those of a server's role are.
+// Credentials that expire while a command runs are not better in a moment, as those of a server's
+// role are.
 func TestExpiredCredentials(t *testing.T) {
 	refused := &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "Scan", Err: &smithy.GenericAPIError{Code: "ExpiredTokenException"}}
 	err := fmt.Errorf("the export stopped (%w); run it again", call.Wrap(refused, "Scan segment 2 of 16"))
@@ -59,8 +60,8 @@ func TestOutOfFiles(t *testing.T) {
 	}
 }
 
-// Once an engine has been away for some calls, the SDK no longer tries again, and says so beside the failure of the call.
-// People get the failure alone.
+// Once an engine has been away for some calls, the SDK no longer tries again, and says so beside
+// the failure of the call. People get the failure alone.
 func TestCallsThatAreNotTriedAgain(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -25,7 +25,8 @@ func (k keysAreFetched) Identify(ctx context.Context) (comment.Viewer, error) {
 	return comment.Viewer{}, nil
 }
 
-// While the host of the keys is slow, requests whose token waits for them do not take up the server's places.
+// While the host of the keys is slow, requests whose token waits for them do not take up the
+// server's places.
 func TestTokensWaitForKeysAlone(t *testing.T) {
 	t.Parallel()
 	keys := keysAreFetched{make(chan struct{}, 1), make(chan struct{})}

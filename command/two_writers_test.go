@@ -13,7 +13,8 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// rival is what someone else does at the same time: with a comment, or with all comments of the author.
+// rival is what someone else does at the same time: with a comment, or with all comments of the
+// author.
 type rival struct {
 	field   string
 	by      role
@@ -64,8 +65,9 @@ type duel struct {
 	rival rival
 }
 
-// meets makes both mutations. The other one is made by order 0 first, by 1 last, and by 2 alone. By 3 it is made ahead of a
-// call of the server, whose calls have faults. It returns how many calls there were.
+// meets makes both mutations. The other one is made by order 0 first, by 1 last, and by 2 alone. By
+// 3 it is made ahead of a call of the server, whose calls have faults. It returns how many calls
+// there were.
 func (d *duel) meets(order, at int, plan func(int) faulttest.Fault) (history, int) {
 	x := d.trial()
 	input := d.w.prepare(x)
@@ -137,7 +139,8 @@ func (x *trial) latest(id any) int {
 	return x.reads(id).latest()
 }
 
-// firstID returns the id of the comment that an input is about, or the first of them. A new one has none yet.
+// firstID returns the id of the comment that an input is about, or the first of them. A new one has
+// none yet.
 func (x *trial) firstID(input map[string]any) any {
 	if several, ok := input["decisions"].([]any); ok {
 		return several[0].(map[string]any)["id"]
@@ -148,8 +151,9 @@ func (x *trial) firstID(input map[string]any) any {
 	return input["id"]
 }
 
-// Somebody else changes the comment ahead of any call of any mutation. Both are answered, and the table stands, as if one of
-// them had come after the other, also if an answer of the table was lost then.
+// Somebody else changes the comment ahead of any call of any mutation. Both are answered, and the
+// table stands, as if one of them had come after the other, also if an answer of the table was lost
+// then.
 func TestTwoWritersAtEachCall(t *testing.T) {
 	t.Parallel()
 	s := newSweep(t)

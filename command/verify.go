@@ -109,10 +109,3 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	}
 	return screen.Fold(text.String())
 }
-
-func driftText(drifts int, style output.Style) string {
-	if drifts == 0 {
-		return style.Good("no drift")
-	}
-	return style.Bad(output.Count(drifts, "drift", "drifts"))
-}

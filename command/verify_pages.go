@@ -30,7 +30,8 @@ const (
 	firstPause = time.Second
 )
 
-// patientIndex repeats lookups for which the table is too busy: what was verified before would be lost.
+// patientIndex repeats lookups for which the table is too busy: what was verified before would be
+// lost.
 type patientIndex struct{ pageindex.Index }
 
 // Find implements pageindex.Index.
@@ -183,4 +184,11 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 		err = errors.Join(err, errors.New(output.Count(drifts, "drift: talkback rebuild --pages repairs it, at any time", "drifts: talkback rebuild --pages repairs them, at any time")))
 	}
 	return err
+}
+
+func driftText(drifts int, style output.Style) string {
+	if drifts == 0 {
+		return style.Good("no drift")
+	}
+	return style.Bad(output.Count(drifts, "drift", "drifts"))
 }

@@ -124,8 +124,8 @@ func TestVerifyOfPagesShowsItsProgress(t *testing.T) {
 	})
 }
 
-// However many products of a store of page numbers are damaged, verify --pages waits for changes that
-// are under way as long as for one.
+// However many products of a store of page numbers are damaged, verify --pages waits for changes
+// that are under way as long as for one.
 func TestVerifyOfManyDamagedProducts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := damaged{products: 500, asked: map[string]int{}}

@@ -15,10 +15,11 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers, while another
-// customer adds comments to another product. It reports the votes per second, how long after the last vote all are
-// counted, and the longest time until another comment was counted. It also reports the write units of a vote, counting
-// included. Server and engine are processes of their own.
+// BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get
+// answers, while another customer adds comments to another product. It reports the votes per
+// second, how long after the last vote all are counted, and the longest time until another comment
+// was counted. It also reports the write units of a vote, counting included. Server and engine are
+// processes of their own.
 //
 //	go test ./command -run - -bench Votes -benchtime 20000x
 func BenchmarkVotes(b *testing.B) {
@@ -83,7 +84,8 @@ func startVoted(b *testing.B) *voted {
 	return &voted{b: b, client: &http.Transport{MaxIdleConnsPerHost: 32}, address: s.address, admin: admin}
 }
 
-// ask retries while capacity is lacking, and decodes the answer's data into a value, unless that is nil.
+// ask retries while capacity is lacking, and decodes the answer's data into a value, unless that is
+// nil.
 func (s *voted) ask(token, query string, variables map[string]any, into any) error {
 	for {
 		got, err := send(s.b.Context(), s.client, http.MethodPost, s.address+"/graphql", operation(query, variables), bearer(token))
@@ -121,8 +123,8 @@ func (s *voted) add(product string) (id string, err error) {
 	return answer.AddComment.Comment.ID, err
 }
 
-// addOthers adds comments to another product until the context ends, and returns the longest time until
-// one of them was counted.
+// addOthers adds comments to another product until the context ends, and returns the longest time
+// until one of them was counted.
 func (s *voted) addOthers(ctx context.Context) (slowest time.Duration, err error) {
 	for n := 1; ctx.Err() == nil; n++ {
 		if _, err := s.add("other"); err != nil {

@@ -46,8 +46,8 @@ func guarded(t *testing.T) *api {
 	return a
 }
 
-// A comment that came with a file belongs to no subject, whatever the file calls its author. A moderator may edit it,
-// and that does not make its author a customer.
+// A comment that came with a file belongs to no subject, whatever the file calls its author. A
+// moderator may edit it, and that does not make its author a customer.
 func TestWhoMayWriteImportedComments(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
@@ -93,8 +93,8 @@ func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 	}
 }
 
-// Any variable that is empty, or only spaces, keeps the server from starting. Usually the intended value was not found,
-// and empty would mean off.
+// Any variable that is empty, or only spaces, keeps the server from starting. Usually the intended
+// value was not found, and empty would mean off.
 func TestBlankVariablesAreRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // a command that is not refused fails for lack of an engine
 	t.Chdir(t.TempDir())
@@ -122,8 +122,8 @@ func TestBlankVariablesAreRefused(t *testing.T) {
 	}
 }
 
-// Each flag that takes a value is refused without one. That includes paths, where an empty one could mean the current
-// folder.
+// Each flag that takes a value is refused without one. That includes paths, where an empty one
+// could mean the current folder.
 func TestBlankFlagsAreRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Chdir(t.TempDir())

@@ -118,8 +118,8 @@ func TestNamesThatShowNothing(t *testing.T) {
 	}
 }
 
-// A headline or a text that shows nothing is none: pages would keep room for it. The fields can be left out, so it is
-// no problem either.
+// A headline or a text that shows nothing is none: pages would keep room for it. The fields can be
+// left out, so it is no problem either.
 func TestTextsThatShowNothing(t *testing.T) {
 	for _, blank := range []string{"", " \t\n", "\u00a0", "\u200b"} {
 		c, problems := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Title: &blank, Text: blank, Author: comment.Author{ID: "a", Name: "Ada"}}.Comment(comment.Position{})

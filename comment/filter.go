@@ -90,8 +90,8 @@ func (f *Filter) wants(trait Traits) **bool {
 	return nil
 }
 
-// MayMatchFew reports whether the filter has conditions that few comments of each partition may meet.
-// Each wave of reads is then kept within the cost bound.
+// MayMatchFew reports whether the filter has conditions that few comments of each partition may
+// meet. Each wave of reads is then kept within the cost bound.
 func (f *Filter) MayMatchFew() bool {
 	return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil
 }

@@ -96,7 +96,8 @@ type Slice struct {
 func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
 
 // LooksUp reports whether page numbers of a query depend on where comments are in the list. If not,
-// they follow from the length of the list, which statistics have. Pages without comments have no numbers.
+// they follow from the length of the list, which statistics have. Pages without comments have no
+// numbers.
 func (q Query) LooksUp() bool {
 	n, counted, atCursor := q.Numbering, q.Filter.Counted(), q.Slice.After != nil || q.Slice.Before != nil
 	return q.Slice.Size > 0 && (n.Links || n.Count && !counted || n.Number && q.Slice.KnownNumber() == 0 && (!counted || atCursor))

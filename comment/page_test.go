@@ -178,8 +178,8 @@ func TestLinkedPages(t *testing.T) {
 	}
 }
 
-// The codes of a filter are those of the cells that its ratings and traits allow, and none at all if it has
-// neither.
+// The codes of a filter are those of the cells that its ratings and traits allow, and none at all
+// if it has neither.
 func TestCellCodes(t *testing.T) {
 	yes, no := true, false
 	traits := []*bool{nil, &yes, &no}

@@ -113,8 +113,8 @@ const (
 	// indexLag is how long after a change no page is cached, because an index may not have the
 	// change yet.
 	indexLag = time.Second
-	// pagesKept bounds the number of pages, and of comments that were fetched by id. largestKept bounds
-	// the bytes of text in each: 16 MB of pages in all, and as much of comments.
+	// pagesKept bounds the number of pages, and of comments that were fetched by id. largestKept
+	// bounds the bytes of text in each: 16 MB of pages in all, and as much of comments.
 	pagesKept   = 256
 	largestKept = 64 << 10
 )

@@ -143,8 +143,8 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	}
 }
 
-// Comments that were fetched by id are cached as pages are: none is large, or 256 of them would take 64
-// MB.
+// Comments that were fetched by id are cached as pages are: none is large, or 256 of them would
+// take 64 MB.
 func TestLargeNamedComments(t *testing.T) {
 	n := &namedComments{proof: (&followed{since: time.Now().Add(-time.Hour), lag: heartbeats, all: true}).follows, changes: newChanges(), kept: newLRU[namedKey, namedComment](pagesKept, nil)}
 	small, large := commenttest.Large(commenttest.Rand(t), "42", largestKept/2), commenttest.Large(commenttest.Rand(t), "42", 2*largestKept)

@@ -77,8 +77,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// remembered is for how many products a Store keeps statistics and hints, some 2 KB each where there
-// are few languages, and for how many pages it remembers the contents.
+// remembered is for how many products a Store keeps statistics and hints, some 2 KB each where
+// there are few languages, and for how many pages it remembers the contents.
 const remembered = 10_000
 
 // newLRU returns a cache that holds at most size values; size is at least one. It calls dropped,
@@ -216,7 +216,8 @@ func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all 
 		if !within || !fits {
 			continue
 		}
-		// Moves within one part that was read change the entry in place, so the page cannot have missed it.
+		// Moves within one part that was read change the entry in place, so the page cannot have missed
+		// it.
 		stayed := len(m.been) <= cellsKept && slices.ContainsFunc(readAt(m.position), func(part planner.Part) bool {
 			return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
 		})

@@ -63,8 +63,8 @@ func TestNumbersOfChanges(t *testing.T) {
 	}
 }
 
-// A product that changed is remembered for long. Its name keeps nothing else in memory of the answer
-// in which it came.
+// A product that changed is remembered for long. Its name keeps nothing else in memory of the
+// answer in which it came.
 func TestChangedProductsAreKeptAlone(t *testing.T) {
 	const answers, size = 32, 1 << 20
 	c, before := newChanges(), commenttest.Heap()

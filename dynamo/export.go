@@ -111,7 +111,8 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 // Hidden returns how many comments All left out because they are not approved.
 func (s *Scanner) Hidden() int { return int(s.hidden.Load()) }
 
-// Scanned returns how many items of the table All has read, comments or not. Estimate is about as many.
+// Scanned returns how many items of the table All has read, comments or not. Estimate is about as
+// many.
 func (s *Scanner) Scanned() int64 { return s.scanned.Load() }
 
 // OfProduct yields every comment of a product, oldest first. It reads the product's partition of

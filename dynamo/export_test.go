@@ -70,7 +70,8 @@ func byID(comments []comment.Comment) map[comment.ID]comment.Comment {
 }
 
 // A scan over many calls yields every comment once and unchanged, and no other item of the table.
-// While comments are added, edited, moved and deleted, it yields each comment that exists throughout.
+// While comments are added, edited, moved and deleted, it yields each comment that exists
+// throughout.
 func TestScanner(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := rand.New(rand.NewPCG(2, 9))

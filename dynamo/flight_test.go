@@ -232,8 +232,9 @@ func TestFlightsWhoseLeaderHoldsTooMuch(t *testing.T) {
 	})
 }
 
-// A page whose count or page numbers failed since its leader was canceled, or held too much text, is
-// that of the leader alone: its followers read again. If they failed for another reason, all share it.
+// A page whose count or page numbers failed since its leader was canceled, or held too much text,
+// is that of the leader alone: its followers read again. If they failed for another reason, all
+// share it.
 func TestFlightsWhoseCountIsTheLeadersOwn(t *testing.T) {
 	for _, row := range []struct {
 		why    string

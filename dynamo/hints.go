@@ -107,8 +107,8 @@ type lookupPrices struct {
 	price planner.RankPrice
 }
 
-// TypicalLookup returns the estimate before the first lookup: what it typically costs to find a page
-// in the index of page numbers that is in the table.
+// TypicalLookup returns the estimate before the first lookup: what it typically costs to find a
+// page in the index of page numbers that is in the table.
 func TypicalLookup() planner.LookupPrice { return planner.LookupPrice{Units: 2, Waves: 2, Skip: 16} }
 
 // assumedPlace is the estimate for each of several places before the first lookup: the markers of a

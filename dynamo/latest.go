@@ -40,8 +40,8 @@ func (m *memory) reusable(t lastAnswer, product string) (lastAnswer, bool) {
 
 // Newest returns the id of a product's newest comment with one of some ratings; empty if there is
 // none. The ratings must be normalized. known is false unless trusted statistics have the answer.
-// The comment may have changed since: fetch it and check. Call Newest only after the newest comments
-// of the product were read and none has such a rating; among is how many were read.
+// The comment may have changed since: fetch it and check. Call Newest only after the newest
+// comments of the product were read and none has such a rating; among is how many were read.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
 	position, known := s.memory.newest(product, ratings, among)
 	if !known || position == (comment.Position{}) {
@@ -162,8 +162,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 }
 
 // LatestByID fetches comments by ids from Newest, at most MaxKeysPerGet. Its reads are eventually
-// consistent, as those of lists are. The result lacks comments that are in no list or that cannot be
-// read.
+// consistent, as those of lists are. The result lacks comments that are in no list or that cannot
+// be read.
 func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error) {
 	ids, fetched := s.named.find(ids, withoutText)
 	if len(ids) > 0 {
@@ -185,8 +185,8 @@ func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bo
 	return found, nil
 }
 
-// StatsOf fetches statistics as [counts.Reader.StatsOf] does, eventually consistently. Products that
-// are in too many batches at the moment fail with an Overloaded error.
+// StatsOf fetches statistics as [counts.Reader.StatsOf] does, eventually consistently. Products
+// that are in too many batches at the moment fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return s.statsInBatches(ctx, products, false)
 }

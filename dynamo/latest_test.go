@@ -91,7 +91,8 @@ func TestWhichNewestAreLikely(t *testing.T) {
 	})
 }
 
-// The newest praise that becomes a complaint is named once: a call that fetches it twice is refused.
+// The newest praise that becomes a complaint is named once: a call that fetches it twice is
+// refused.
 func TestNewestOfAnotherRating(t *testing.T) {
 	r := &reader{lag: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {

@@ -265,8 +265,9 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 	return there, tombstones, nil
 }
 
-// putOf returns the put of a comment. It fails if its key has an item other than the given tombstone.
-// The comment keeps the tombstone's mark, so a late try of a delete or an undo does not remove it.
+// putOf returns the put of a comment. It fails if its key has an item other than the given
+// tombstone. The comment keeps the tombstone's mark, so a late try of a delete or an undo does not
+// remove it.
 func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) types.TransactWriteItem {
 	it := layout.Encode(c)
 	if l.Import != 0 {

@@ -278,8 +278,8 @@ func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 	})
 }
 
-// A caller that leaves while it asks how far counting has come leaves that to the next one. That the
-// table does not answer in time holds for all callers, for a second.
+// A caller that leaves while it asks how far counting has come leaves that to the next one. That
+// the table does not answer in time holds for all callers, for a second.
 func TestMemoryOfCallersThatLeave(t *testing.T) {
 	for _, row := range []struct {
 		why      string

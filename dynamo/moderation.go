@@ -229,8 +229,8 @@ func (s *Store) Pending(ctx context.Context) (int, error) {
 	return min(total, comment.MaxQueueScan), err
 }
 
-// queuePlace is a place in the queue. Places are in the order of their sort keys: the order of their
-// times, until the year 2286.
+// queuePlace is a place in the queue. Places are in the order of their sort keys: the order of
+// their times, until the year 2286.
 type queuePlace struct {
 	comment.Waiting
 	key string

@@ -151,8 +151,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// The years after 2286 have more digits, so their places are at a wrong place in the index. The queue
-// lists every comment nevertheless.
+// The years after 2286 have more digits, so their places are at a wrong place in the index. The
+// queue lists every comment nevertheless.
 func TestQueueOfLateYears(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	store, waiting := NewStore(client, table, Options{}), map[comment.ID]bool{}
@@ -177,8 +177,8 @@ func TestQueueOfLateYears(t *testing.T) {
 	}
 }
 
-// moving is a table whose index of the queue has each comment at its place and at one that it had, or
-// will have.
+// moving is a table whose index of the queue has each comment at its place and at one that it had,
+// or will have.
 type moving struct{ *dynamodb.Client }
 
 // Query implements [call.Querier].
@@ -291,7 +291,8 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// A comment is deleted as it was read: not if its state has changed since, or the edit that waits beside it.
+// A comment is deleted as it was read: not if its state has changed since, or the edit that waits
+// beside it.
 func TestDeleteOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		store, before := decidable(t, endpoint)

@@ -14,8 +14,8 @@ import (
 )
 
 // OwnComments returns a page of the comments of a customer, in every state. It finds them by an
-// index that follows the table within moments, and reads each by its ID as it is now. A page of large
-// comments ends early, at the cost bound.
+// index that follows the table within moments, and reads each by its ID as it is now. A page of
+// large comments ends early, at the cost bound.
 func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error) {
 	wanted := maxOwn
 	if q.Status == nil {

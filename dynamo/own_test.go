@@ -141,7 +141,8 @@ func TestOwnCommentsCost(t *testing.T) {
 	}
 }
 
-// A page of large comments ends when it has cost its bound, in one state too, and the next one goes on there.
+// A page of large comments ends when it has cost its bound, in one state too, and the next one goes
+// on there.
 func TestOwnCommentsThatAreLarge(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := ofCustomers(r, 90)

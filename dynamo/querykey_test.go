@@ -78,7 +78,8 @@ func valuesOf(t reflect.Type) (out []reflect.Value) {
 	return out
 }
 
-// The first page by its number shows the same comments as the first page. Only these two are cached.
+// The first page by its number shows the same comments as the first page. Only these two are
+// cached.
 func TestKeyOfTheFirstPage(t *testing.T) {
 	keys, cache := make([]queryKey, 3), newPageCache(time.Second, nil)
 	for page := range keys {

@@ -271,7 +271,8 @@ func (r *reading) execute(ctx context.Context, number int) (err error) {
 		one.reached = new(one.plan.PlaceOf(one.taken[one.brought-1].Comment))
 	}
 	if one.cut && !one.plan.ByRank {
-		// The run ends at the first place where one of its reads ended. Its successor reads again what lies beyond.
+		// The run ends at the first place where one of its reads ended. Its successor reads again what
+		// lies beyond.
 		var first *comment.Position
 		for i := range one.reads {
 			at := boundOf(one.reads[i].start)

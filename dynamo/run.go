@@ -199,8 +199,8 @@ func (r *run) continueRead(number, dry, missing int) bool {
 	}
 }
 
-// smallPart divides the limit of a read's next call: a budget for less than that is a small part. It
-// would cover even less of each further wave.
+// smallPart divides the limit of a read's next call: a budget for less than that is a small part.
+// It would cover even less of each further wave.
 const smallPart = 4
 
 // replace ends a read. Another plan continues from there for the missing comments. If that plan has

@@ -166,8 +166,8 @@ func NewStore(client client, table string, options Options) *Store {
 	return s
 }
 
-// Ready returns an error when the table cannot be used right now. A table without a stream can be: it
-// is not counted meanwhile.
+// Ready returns an error when the table cannot be used right now. A table without a stream can be:
+// it is not counted meanwhile.
 func (s *Store) Ready(ctx context.Context) error {
 	err := CheckTable(ctx, s.client, s.table)
 	if errors.As(err, new(uncountedError)) {

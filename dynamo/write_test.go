@@ -251,8 +251,8 @@ func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 }
 
 // DynamoDB may perform a call twice. If another change comes in between, it refuses the second one,
-// but the first had its effect. If nothing came in between, a writer whose answer is lost still learns
-// that the text was written.
+// but the first had its effect. If nothing came in between, a writer whose answer is lost still
+// learns that the text was written.
 func TestPerformedTwiceAroundAnotherChange(t *testing.T) {
 	client, table := NewTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})

@@ -1,5 +1,5 @@
-// Package graph is what gqlgen generates of the schema, and the custom scalars of the schema, whose errors
-// are of a known kind, so that clients see what to do.
+// Package graph is what gqlgen generates of the schema, and the custom scalars of the schema, whose
+// errors are of a known kind, so that clients see what to do.
 package graph
 
 import (
@@ -27,7 +27,8 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 	return comment.ParseTime(text)
 }
 
-// MarshalLanguage writes a language tag. It escapes what no tag has: statistics may be edited by hand.
+// MarshalLanguage writes a language tag. It escapes what no tag has: statistics may be edited by
+// hand.
 func MarshalLanguage(l comment.Language) graphql.Marshaler { return graphql.MarshalString(string(l)) }
 
 // UnmarshalLanguage reads a BCP 47 tag and converts it to canonical form. It returns a BadInput

@@ -19,8 +19,8 @@ import (
 // perQuery is about how much memory a query takes besides its text, in bytes.
 const perQuery = 400
 
-// AutomaticQueries remembers the queries that clients registered, up to a number of bytes. It forgets the least recently used
-// first. It is safe for concurrent use.
+// AutomaticQueries remembers the queries that clients registered, up to a number of bytes. It
+// forgets the least recently used first. It is safe for concurrent use.
 type AutomaticQueries struct {
 	limit  int
 	shared SharedQueries
@@ -30,8 +30,8 @@ type AutomaticQueries struct {
 	kept *simplelru.LRU[string, string] // texts by their hashes
 }
 
-// SharedQueries remembers queries for several servers. It may forget any. Its calls take little time even when it is away. The
-// caller checks the hash of a text that Find returns.
+// SharedQueries remembers queries for several servers. It may forget any. Its calls take little
+// time even when it is away. The caller checks the hash of a text that Find returns.
 type SharedQueries interface {
 	Find(ctx context.Context, hash string) (text string)
 	Add(ctx context.Context, hash, text string)
@@ -70,8 +70,8 @@ func (a *AutomaticQueries) find(hash string) (text string, found bool) {
 	return a.kept.Get(hash)
 }
 
-// Add remembers a text, whose hash the caller has checked. It passes even a known text on to the shared memory: some
-// server did not know it, or the client would not have sent it.
+// Add remembers a text, whose hash the caller has checked. It passes even a known text on to the
+// shared memory: some server did not know it, or the client would not have sent it.
 func (a *AutomaticQueries) Add(ctx context.Context, hash, text string) {
 	if _, known := a.find(hash); !known {
 		a.keep(strings.Clone(hash), strings.Clone(text)) // copies do not keep the request in memory
@@ -95,8 +95,9 @@ func (a *AutomaticQueries) keep(hash, text string) {
 }
 
 const (
-	// querySlots is how many queries are in Redis at most. The hash of a query selects its slot, so a new query may replace
-	// another one, and clients can fill no more than querySlots times longestShared.
+	// querySlots is how many queries are in Redis at most. The hash of a query selects its slot, so a
+	// new query may replace another one, and clients can fill no more than querySlots times
+	// longestShared.
 	querySlots = 2048
 	// longestShared is the longest text in Redis, in bytes.
 	longestShared = 16 << 10
@@ -110,7 +111,8 @@ const (
 	redisQuiet = time.Minute
 )
 
-// QueriesInRedis remembers queries for several servers. It implements [SharedQueries] and is safe for concurrent use.
+// QueriesInRedis remembers queries for several servers. It implements [SharedQueries] and is safe
+// for concurrent use.
 type QueriesInRedis struct {
 	client goredis.UniversalClient
 	name   redisdial.ServerName
@@ -125,8 +127,8 @@ type QueriesInRedis struct {
 
 var _ SharedQueries = (*QueriesInRedis)(nil)
 
-// OpenQueriesInRedis returns the memory at a URL such as redis://host:6379/0, which servers of one table share.
-// It connects when it is first used.
+// OpenQueriesInRedis returns the memory at a URL such as redis://host:6379/0, which servers of one
+// table share. It connects when it is first used.
 func OpenQueriesInRedis(target, table string, log *slog.Logger) (*QueriesInRedis, error) {
 	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: time.Second, Call: redisPatience, Retries: redisdial.NoRetries})
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 const coercionName = "Coercion"
 
 // coercion checks and converts the values of a request as the GraphQL specification says (section
-// 6.1.2, and input coercion of each kind of type), before anything runs. gqlparser and gqlgen accept
-// values that they should not ("5" for an Int, an enum in any case, an object for a scalar), and
-// refuse some that they should accept (1.0 for an Int). So this extension validates documents and
-// coerces the variables of each operation before gqlgen does, which then finds both done. It comes
-// after the extensions that bound documents and variables.
+// 6.1.2, and input coercion of each kind of type), before anything runs. gqlparser and gqlgen
+// accept values that they should not ("5" for an Int, an enum in any case, an object for a scalar),
+// and refuse some that they should accept (1.0 for an Int). So this extension validates documents
+// and coerces the variables of each operation before gqlgen does, which then finds both done. It
+// comes after the extensions that bound documents and variables.
 //
 // Errors name the variable, the type and the path to the value. Their location is the definition of
 // the variable. They repeat numbers, booleans and short names of fields from the request, and
@@ -87,8 +87,8 @@ func (e *coercion) operation(ctx context.Context, request *graphql.RawParams) (*
 		events.OnValue(func(_ *validator.Walker, value *ast.Value) {
 			value.VariableDefinition, value.Raw = nil, strings.Clone(value.Raw)
 		})
-		// With a default, a variable that may be null is valid as the condition of @skip and @include, but
-		// execution cannot handle a null. So the variables of directives become non-null.
+		// With a default, a variable that may be null is valid as the condition of @skip and @include,
+		// but execution cannot handle a null. So the variables of directives become non-null.
 		events.OnDirective(func(w *validator.Walker, directive *ast.Directive) {
 			if w.CurrentOperation == nil {
 				return // of a fragment, which is also walked with each operation that spreads it

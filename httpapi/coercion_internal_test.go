@@ -310,8 +310,8 @@ type valuesExecutable struct{ graphql.ExecutableSchema }
 
 func (valuesExecutable) Schema() *ast.Schema { return valuesSchema }
 
-// A value of a document outlives it, such as the id of a product in a cache. It keeps nothing else of
-// the request in memory: 10,000 ids would keep as many texts.
+// A value of a document outlives it, such as the id of a product in a cache. It keeps nothing else
+// of the request in memory: 10,000 ids would keep as many texts.
 func TestValuesOutliveTheirDocuments(t *testing.T) {
 	const texts, size = 32, 1 << 20
 	before := commenttest.Heap()

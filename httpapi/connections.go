@@ -287,9 +287,9 @@ const (
 func (c *Connections) Stop() { c.stopping.Store(true) }
 
 // Drain waits until all connections have ended: after their next answer, which says so, over HTTP/2
-// by GOAWAY, or once they are quiet. Call it once no connections are accepted any more: clients that
-// connect anew are refused by then, and none is in the kernel's queue. It returns the context's
-// error if that ends before.
+// by GOAWAY, or once they are quiet. Call it once no connections are accepted any more: clients
+// that connect anew are refused by then, and none is in the kernel's queue. It returns the
+// context's error if that ends before.
 //
 // [http.Server.Shutdown] closes connections while a request may be arriving on them, and drops
 // requests that it has just read. So call it after Drain, which leaves it none.

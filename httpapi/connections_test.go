@@ -179,7 +179,8 @@ func TestHeadsOfUnreadAnswersAreCounted(t *testing.T) {
 	}
 }
 
-// A request that is refused before its body is read counts with its head, until the body has arrived.
+// A request that is refused before its body is read counts with its head, until the body has
+// arrived.
 func TestHeadsOfUnreadBodiesAreCounted(t *testing.T) {
 	for path, fields := range map[string]string{
 		"/healthz": "", "/nothing": "Expect: 100-continue\r\n", "/graphql": "Sec-Fetch-Site: cross-site\r\n",

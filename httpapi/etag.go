@@ -18,8 +18,9 @@ import (
 // maxShared bounds the memory of sharedAnswers, in bytes.
 const maxShared = 4 << 20
 
-// sharedAnswers remembers the ETags of answers that shared caches may keep. A cache that asks with the ETag of an answer
-// whose products are proven unchanged gets its 304 without a read. The nil sharedAnswers remembers nothing.
+// sharedAnswers remembers the ETags of answers that shared caches may keep. A cache that asks with
+// the ETag of an answer whose products are proven unchanged gets its 304 without a read. The nil
+// sharedAnswers remembers nothing.
 type sharedAnswers struct {
 	// unchanged is Options.Unchanged.
 	unchanged func(products []string, began time.Time) bool
@@ -66,8 +67,9 @@ func (a sharedAnswer) size() int {
 	return size
 }
 
-// record returns the record of an answer to a request. It has the ETag and the products if the client names an ETag whose
-// answer is proven unchanged. It returns nil for an answer that can change while its products do not.
+// record returns the record of an answer to a request. It has the ETag and the products if the
+// client names an ETag whose answer is proven unchanged. It returns nil for an answer that can
+// change while its products do not.
 //
 // The hash covers the text that runs, so a trusted document with a new text is another request.
 func (s *sharedAnswers) record(r *http.Request, operation *graphql.OperationContext, began time.Time) *sharedAnswer {
@@ -95,8 +97,8 @@ func (s *sharedAnswers) record(r *http.Request, operation *graphql.OperationCont
 // confirmed reports whether an answer is known to be the one that the client has.
 func (a *sharedAnswer) confirmed() bool { return a != nil && a.key.tag != "" }
 
-// keep remembers an answer under the ETag in its header. It skips an answer that is not proven unchanged yet: a server
-// that does not read the whole stream remembers nothing.
+// keep remembers an answer under the ETag in its header. It skips an answer that is not proven
+// unchanged yet: a server that does not read the whole stream remembers nothing.
 func (a *sharedAnswer) keep(header http.Header) {
 	if a == nil || a.products == nil || !edge.Allowed(header) || !a.of.unchanged(a.products, a.began) {
 		return

@@ -20,10 +20,10 @@ func newHandler(t *testing.T, set func(*httpapi.Options)) http.Handler {
 }
 
 // seen are the tests that run through a function too. The others cannot: AWS Lambda takes the
-// connections, and has the whole body before there is an event; its gateway has the whole answer before
-// a client reads, and alone knows whether that came by TLS. A client that hangs up ends no invocation,
-// and nothing asks a function to end. Some tests send no request, or count allocations, or have the time
-// of a bubble, which has no network.
+// connections, and has the whole body before there is an event; its gateway has the whole answer
+// before a client reads, and alone knows whether that came by TLS. A client that hangs up ends no
+// invocation, and nothing asks a function to end. Some tests send no request, or count allocations,
+// or have the time of a bubble, which has no network.
 var seen = []string{
 	"TestCORSIsClosed", "TestCORSOpensToSome", "TestCORSOpensToAll", "TestCrossSite", "TestETags",
 	"TestNothingElseIsCached", "TestCompression", "TestInFlight", "TestTimeIsOver",

@@ -3,8 +3,8 @@
 // requests at once than the server handles well (limiter.go). Variables and arguments get the types
 // of the schema (coercion.go). Clients may name operations instead of sending their texts
 // (trusted.go, automatic.go). The events of subscriptions leave by graphql-transport-ws over
-// WebSocket (websocket.go), as server-sent events, or as the parts of a multipart answer as Apollo's
-// clients read it (streamforms.go).
+// WebSocket (websocket.go), as server-sent events, or as the parts of a multipart answer as
+// Apollo's clients read it (streamforms.go).
 package httpapi
 
 import (

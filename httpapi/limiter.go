@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// longestWait is how long a request may wait for its turn. A request that would wait longer at the present pace is
-// refused at once.
+// longestWait is how long a request may wait for its turn. A request that would wait longer at the
+// present pace is refused at once.
 const longestWait = 100 * time.Millisecond
 
 // Why a request is refused.
@@ -37,8 +37,8 @@ type Limiter struct {
 	counters LimiterCounters
 }
 
-// NewLimiter returns a limiter whose limit moves between least and most. A least of zero means six for each processor. If
-// least equals most, the limit is fixed.
+// NewLimiter returns a limiter whose limit moves between least and most. A least of zero means six
+// for each processor. If least equals most, the limit is fixed.
 func NewLimiter(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {
@@ -50,8 +50,8 @@ func newLimiter(least, most, processors int) *Limiter {
 	}}
 }
 
-// Enter returns the turn of a request, which may have come already. The error is ErrFull if there is
-// no room to wait for it.
+// Enter returns the turn of a request, which may have come already. The error is ErrFull if there
+// is no room to wait for it.
 func (l *Limiter) Enter() (*Turn, error) { return l.enter(time.Now()) }
 
 func (l *Limiter) enter(now time.Time) (*Turn, error) {
@@ -89,8 +89,9 @@ func (l *Limiter) full(now time.Time) bool {
 			return false
 		}
 	}
-	// One more request may wait if its turn comes soon. In a burst as many may wait as may be in progress. Once the queue
-	// no longer empties, only half as many may: more would only make all wait longer.
+	// One more request may wait if its turn comes soon. In a burst as many may wait as may be in
+	// progress. Once the queue no longer empties, only half as many may: more would only make all wait
+	// longer.
 	waiting, limit := len(l.queue), int(l.gradient.limit)
 	room := limit
 	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
@@ -99,8 +100,9 @@ func (l *Limiter) full(now time.Time) bool {
 	return waiting >= room || l.pace*time.Duration(waiting+1)/time.Duration(limit) > longestWait
 }
 
-// Refuse reports whether to refuse a new request early, and counts it like Enter if so. It refuses only while the queue
-// has not been empty since the last refusal. If it returns false, Enter decides when the request needs its place.
+// Refuse reports whether to refuse a new request early, and counts it like Enter if so. It refuses
+// only while the queue has not been empty since the last refusal. If it returns false, Enter
+// decides when the request needs its place.
 func (l *Limiter) Refuse() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,8 +122,8 @@ type Turn struct {
 	place   chan *Place // has it once the turn has come
 }
 
-// Wait waits for the turn, and returns the request's place. It must be called once. The caller gives
-// the place back by Leave. The error is ErrWaited, or that of a context that ended first.
+// Wait waits for the turn, and returns the request's place. It must be called once. The caller
+// gives the place back by Leave. The error is ErrWaited, or that of a context that ended first.
 func (t *Turn) Wait(ctx context.Context) (*Place, error) {
 	select {
 	case place := <-t.place:
@@ -163,8 +165,8 @@ func (l *Limiter) admit(now time.Time) {
 	}
 }
 
-// giveUp takes a request out of the queue. If its turn came at the same moment, it keeps the place, or gives it back if
-// its context has ended.
+// giveUp takes a request out of the queue. If its turn came at the same moment, it keeps the place,
+// or gives it back if its context has ended.
 func (l *Limiter) giveUp(t *Turn, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,8 +88,8 @@ func (m *machine) hangUp(requests int, after time.Duration) {
 	group.Wait()
 }
 
-// crowd lets clients send requests for a while. Each sends again after a pause, once it has its answer or
-// is refused.
+// crowd lets clients send requests for a while. Each sends again after a pause, once it has its
+// answer or is refused.
 func (m *machine) crowd(clients int, lasting, pause time.Duration) {
 	var group sync.WaitGroup
 	end := time.Now().Add(lasting)

@@ -20,9 +20,9 @@ const (
 	loadClasses               = readClasses + writeClasses
 )
 
-// loadClassOf returns the class of requests by their approximate read units: those of 1 are one class,
-// 2 to 3 the next, 4 to 7 the next. Requests that write comments are classed by their number of
-// writes, in the same steps, as a write takes much longer than its reads.
+// loadClassOf returns the class of requests by their approximate read units: those of 1 are one
+// class, 2 to 3 the next, 4 to 7 the next. Requests that write comments are classed by their number
+// of writes, in the same steps, as a write takes much longer than its reads.
 func loadClassOf(units float64, writes int) LoadClass {
 	switch {
 	case writes > 0:
@@ -147,8 +147,9 @@ func (g *gradient) finished(now time.Time, v visit, class LoadClass, took time.D
 }
 
 // adjust moves the limit by what the window has seen: in proportion to how much longer than usual
-// requests take, with some room to grow while the limit is in use. It looks at the quickest quarter.
-// When the processors are busy all requests take longer; when a part of the table is slow, some do.
+// requests take, with some room to grow while the limit is in use. It looks at the quickest
+// quarter. When the processors are busy all requests take longer; when a part of the table is slow,
+// some do.
 func (g *gradient) adjust() {
 	slices.Sort(g.ratios)
 	ratio := g.ratios[len(g.ratios)/4]

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// machine is a server with a table: requests need a processor before and after they read, and wait for the table
-// between. So it handles processors / cpu requests a second.
+// machine is a server with a table: requests need a processor before and after they read, and wait
+// for the table between. So it handles processors / cpu requests a second.
 type machine struct {
 	limiter    *Limiter
 	processors chan struct{}
@@ -40,7 +40,8 @@ func newMachine(mix func(r *rand.Rand) simulatedRequest) *machine {
 	}
 }
 
-// pagesLoad are requests of one kind, whose duration varies: about 5 ms of a processor and 10 ms of the table.
+// pagesLoad are requests of one kind, whose duration varies: about 5 ms of a processor and 10 ms of
+// the table.
 func pagesLoad(r *rand.Rand) simulatedRequest {
 	return simulatedRequest{class: 1, cpu: variedTime(r, 5*time.Millisecond), table: variedTime(r, 10*time.Millisecond)}
 }
@@ -49,7 +50,8 @@ func variedTime(r *rand.Rand, about time.Duration) time.Duration {
 	return time.Duration(float64(about) * (0.7 + 0.6*r.Float64()))
 }
 
-// arrive sends perSecond requests a second for a while, at random moments and independent of their outcomes.
+// arrive sends perSecond requests a second for a while, at random moments and independent of their
+// outcomes.
 func (m *machine) arrive(perSecond float64, lasting time.Duration) simulatedOutcome {
 	m.took, m.refused = nil, nil
 	var group sync.WaitGroup
@@ -137,8 +139,8 @@ func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
 	})
 }
 
-// However many requests come, as many are answered as without overload, and nearly as quickly; the others are refused
-// at once. Afterwards, nothing that the machine can handle is refused.
+// However many requests come, as many are answered as without overload, and nearly as quickly; the
+// others are refused at once. Afterwards, nothing that the machine can handle is refused.
 func TestOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		unloaded := m.arrive(simulatedCapacity/2, 10*time.Second)
@@ -172,8 +174,8 @@ func TestStartUnderOverload(t *testing.T) {
 	})
 }
 
-// A cause that slows some requests does not lower the limit for others, if the processors could do more. The limit
-// grows within seconds to what they need.
+// A cause that slows some requests does not lower the limit for others, if the processors could do
+// more. The limit grows within seconds to what they need.
 func TestSlowRequests(t *testing.T) {
 	slowly := func(share float64, class LoadClass, table time.Duration) func(*rand.Rand) simulatedRequest {
 		return func(r *rand.Rand) simulatedRequest {
@@ -202,8 +204,8 @@ func TestSlowRequests(t *testing.T) {
 	}
 }
 
-// When a table that took seconds for each call recovers, so does the server, also under overload. Meanwhile, no request
-// waits in vain.
+// When a table that took seconds for each call recovers, so does the server, also under overload.
+// Meanwhile, no request waits in vain.
 func TestSlowTable(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(simulatedCapacity*3/4, 3*time.Second)
@@ -289,7 +291,8 @@ func TestNoOverload(t *testing.T) {
 	}
 }
 
-// Places pass to waiting requests in the order of arrival, and one that gives up leaves nothing behind.
+// Places pass to waiting requests in the order of arrival, and one that gives up leaves nothing
+// behind.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
@@ -387,8 +390,8 @@ func TestProbeEndsForThoseWhoWait(t *testing.T) {
 	})
 }
 
-// A limiter is full from the first refusal until a request comes while none waits. Meanwhile, a request that finds no
-// room is refused before it enters.
+// A limiter is full from the first refusal until a request comes while none waits. Meanwhile, a
+// request that finds no room is refused before it enters.
 func TestRefusing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(1, 1, 1)

@@ -237,9 +237,9 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// withoutValue returns the message of a panic without the panic's value, which may be what a customer
-// wrote. The text of a run-time error stays. The message has the value between the client and the
-// stack.
+// withoutValue returns the message of a panic without the panic's value, which may be what a
+// customer wrote. The text of a run-time error stays. The message has the value between the client
+// and the stack.
 func withoutValue(text string) string {
 	parts, stack := strings.SplitN(text, ": ", 3), strings.LastIndex(text, "\ngoroutine ")
 	if len(parts) < 3 || stack < 0 || strings.HasPrefix(parts[2], "runtime error: ") || strings.HasPrefix(parts[2], "interface conversion: ") {

@@ -21,8 +21,8 @@ var _ interface {
 	graphql.OperationContextMutator
 } = (*named)(nil)
 
-// Codes and messages of Apollo's protocol, which its clients look for to the letter. Each answer gets
-// a copy, which the executor may change.
+// Codes and messages of Apollo's protocol, which its clients look for to the letter. Each answer
+// gets a copy, which the executor may change.
 var (
 	unknownQuery   = coded("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
 	noQueries      = coded("PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")

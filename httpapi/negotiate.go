@@ -21,9 +21,10 @@ func negotiated(next http.Handler) http.Handler {
 			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
 			r.Method = http.MethodGet
 		}
-		// A client gets the GraphQL type if it names that and does not prefer plain JSON, or if it refuses
-		// plain JSON. Every other client gets plain JSON, even one that accepts neither type: it may still
-		// be able to read the answer, which serves it better than a 406. RFC 9110, 12.5.1, allows this.
+		// A client gets the GraphQL type if it names that and does not prefer plain JSON, or if it
+		// refuses plain JSON. Every other client gets plain JSON, even one that accepts neither type: it
+		// may still be able to read the answer, which serves it better than a 406. RFC 9110, 12.5.1,
+		// allows this.
 		kind := jsonType
 		graphQL, named := edge.Weight(r.Header.Values("Accept"), graphQLType)
 		plain, _ := edge.Weight(r.Header.Values("Accept"), jsonType)

@@ -89,8 +89,8 @@ const (
 	readyAge = time.Second
 )
 
-// readOnly answers GET and HEAD, and refuses other methods. Patterns with a method would leave these
-// to the handler of all other paths.
+// readOnly answers GET and HEAD, and refuses other methods. Patterns with a method would leave
+// these to the handler of all other paths.
 func readOnly(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -186,7 +186,8 @@ type elsewhere map[string]string
 func (e elsewhere) Find(_ context.Context, hash string) string { return e[hash] }
 func (e elsewhere) Add(_ context.Context, hash, text string)   { e[hash] = text }
 
-// One server finds what another one has registered. If the store answers with another text, the server ignores it.
+// One server finds what another one has registered. If the store answers with another text, the
+// server ignores it.
 func TestShared(t *testing.T) {
 	store := elsewhere{}
 	one, other := NewAutomaticQueries(1000, store), NewAutomaticQueries(1000, store)
@@ -227,8 +228,8 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// Two servers share registered queries. In Redis a new query may replace another one, so clients can fill a bounded
-// space only.
+// Two servers share registered queries. In Redis a new query may replace another one, so clients
+// can fill a bounded space only.
 func TestRedisIsShared(t *testing.T) {
 	server := redistest.Start(t)
 	open := func() *AutomaticQueries {

@@ -11,13 +11,13 @@ import (
 
 // Subscriptions bounds subscriptions, and counts them.
 type Subscriptions struct {
-	// Max bounds the subscriptions that are open at once, and likewise the sockets and streams over HTTP.
-	// PerClient does so for each client that Client returns. Required.
+	// Max bounds the subscriptions that are open at once, and likewise the sockets and streams over
+	// HTTP. PerClient does so for each client that Client returns. Required.
 	Max, PerClient int
 	// Client returns which client sent a request, and whether it is bounded. Required.
 	Client func(*http.Request) (c quota.Client, bounded bool)
-	// TokenRefused reports whether a request has a token that is not valid, or not any more. It comes after
-	// Authenticate. Required.
+	// TokenRefused reports whether a request has a token that is not valid, or not any more. It comes
+	// after Authenticate. Required.
 	TokenRefused func(context.Context) bool
 	// Timing has the timeouts and intervals of streams.
 	Timing StreamTiming
@@ -36,8 +36,8 @@ const (
 
 var transportNames = [...]string{"websocket", "sse", "multipart"}
 
-// enter takes a place for a subscription, and one for its connection. The form is nil for a socket, whose connection
-// has its place already. The caller calls leave once.
+// enter takes a place for a subscription, and one for its connection. The form is nil for a socket,
+// whose connection has its place already. The caller calls leave once.
 func (s *Subscriptions) enter(r *http.Request, form *streamForm) (leave func(), refused *refusal) {
 	free, refused := s.subscriptions.take(s.Client, r)
 	if refused != nil {
@@ -60,8 +60,8 @@ func (s *Subscriptions) enter(r *http.Request, form *streamForm) (leave func(), 
 
 // SubscriptionState is what a server's subscriptions are doing.
 type SubscriptionState struct {
-	// Open counts the open subscriptions over websocket, sse and multipart. Connections counts their connections,
-	// including sockets without subscriptions.
+	// Open counts the open subscriptions over websocket, sse and multipart. Connections counts their
+	// connections, including sockets without subscriptions.
 	Open        map[string]int
 	Connections int
 	// Sent counts the events that were sent.
@@ -79,7 +79,8 @@ func (s *Subscriptions) State() SubscriptionState {
 	return now
 }
 
-// places bounds how many subscriptions or connections are open at once, for all clients together and for each.
+// places bounds how many subscriptions or connections are open at once, for all clients together
+// and for each.
 type places struct {
 	most, perClient int
 

@@ -86,9 +86,9 @@ func chargeClient(ctx context.Context, units float64, writes int) *gqlerror.Erro
 	return v.refused.graphQL()
 }
 
-// leftOfClient returns the balance of the client after an operation: see [limits.Guard]. An answer that
-// its client may cache leaves it out, since it would differ each time. The RateLimit header always has
-// it.
+// leftOfClient returns the balance of the client after an operation: see [limits.Guard]. An answer
+// that its client may cache leaves it out, since it would differ each time. The RateLimit header
+// always has it.
 func leftOfClient(ctx context.Context) (remaining int, resetAt time.Time, known bool) {
 	v := requestOf(ctx).limited
 	if v == nil || v.reads == nil || v.byGET {

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// A client that retries too early is not charged for it, nor for the reads of a refused write, nor for
-// a write by GET, which is always refused. It can retry successfully at the time it was told.
+// A client that retries too early is not charged for it, nor for the reads of a refused write, nor
+// for a write by GET, which is always refused. It can retry successfully at the time it was told.
 func TestRefusalsAreFree(t *testing.T) {
 	limits := &ClientLimits{
 		Reads:  quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100.5}),

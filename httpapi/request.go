@@ -32,8 +32,8 @@ type request struct {
 	stream pending // the subscription that the operation began, else nil
 }
 
-// extensions are the extensions of a request that this server knows. All others are dropped: as long as a subscription
-// lasts, they would take dozens of times the memory of their text.
+// extensions are the extensions of a request that this server knows. All others are dropped: as
+// long as a subscription lasts, they would take dozens of times the memory of their text.
 type extensions struct {
 	position   *string // after which a subscription resumes, empty for events from now on; nil if there is none
 	noPosition bool    // since that is no string

@@ -164,8 +164,8 @@ func (w written) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Of a panic that reaches Go's server, such as one of a page, the log has where it began. It has the text of a run-time
-// error, and no other value, which may be what a customer wrote.
+// Of a panic that reaches Go's server, such as one of a page, the log has where it began. It has
+// the text of a run-time error, and no other value, which may be what a customer wrote.
 func TestPanicsThatReachTheServer(t *testing.T) {
 	for _, row := range []struct {
 		why, says string

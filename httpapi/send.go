@@ -21,8 +21,8 @@ const (
 	// whole answer. So a phone on a bad line gets a large answer eventually, and the memory of a
 	// client that went away is freed.
 	stallTimeout = 20 * time.Second
-	// perAnswer is what an answer occupies while it waits, in addition to its bytes and the head of its
-	// request: the goroutine, the request, their buffers.
+	// perAnswer is what an answer occupies while it waits, in addition to its bytes and the head of
+	// its request: the goroutine, the request, their buffers.
 	perAnswer = 16 << 10
 )
 
@@ -72,15 +72,16 @@ func (s *sender) checkUnread(_ http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// awaitRest waits for a body that nobody has read. Otherwise net/http would, after counting has ended.
+// awaitRest waits for a body that nobody has read. Otherwise net/http would, after counting has
+// ended.
 func awaitRest(r *http.Request) {
 	if r.ContentLength != 0 {
 		_ = r.Body.Close() // it fails if the rest does not come
 	}
 }
 
-// hold counts an answer of size bytes, and the head of its request, until it is removed. It panics with
-// [http.ErrAbortHandler] when the connection is closed to make room.
+// hold counts an answer of size bytes, and the head of its request, until it is removed. It panics
+// with [http.ErrAbortHandler] when the connection is closed to make room.
 func (s *sender) hold(r *http.Request, size int) *held {
 	to := s.connections.of(r.Context())
 	waiting := s.unsent.add(&to.unread, size+perAnswer+headBytes(r), to.hangUp)
@@ -124,8 +125,8 @@ type lightAnswer struct {
 // Unwrap lets [http.ResponseController] reach the connection.
 func (a lightAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Hold counts bytes that were made for this answer alone, until it is sent. It panics with [http.ErrAbortHandler] when
-// the connection is closed to make room.
+// Hold counts bytes that were made for this answer alone, until it is sent. It panics with
+// [http.ErrAbortHandler] when the connection is closed to make room.
 func (a lightAnswer) Hold(size int) {
 	if !a.unsent.grow(a.waiting, size) {
 		panic(http.ErrAbortHandler)

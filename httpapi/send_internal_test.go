@@ -74,7 +74,8 @@ func TestRequestsAreFreedBeforeTheirAnswers(t *testing.T) {
 	}
 }
 
-// Neither does an answer over a socket, or a subscription there, hold its operation, even if something holds the request.
+// Neither does an answer over a socket, or a subscription there, hold its operation, even if
+// something holds the request.
 func TestOperationsOfSocketsAreFreed(t *testing.T) {
 	s := &socketRequests{
 		Options: &Options{Connections: NewConnections(0, 0), Logger: slog.New(slog.DiscardHandler)},

@@ -57,9 +57,9 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// refuseToRead opens a connection that sends requests over HTTP/2 and allows no byte of an answer, as a
-// browser on a page of a site does. It returns true when all answers have begun, and false when the
-// server hung up before.
+// refuseToRead opens a connection that sends requests over HTTP/2 and allows no byte of an answer,
+// as a browser on a page of a site does. It returns true when all answers have begun, and false
+// when the server hung up before.
 func refuseToRead(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
 	t.Helper()
 	conn := dial(t, server)
@@ -127,8 +127,8 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	})
 }
 
-// Answers of operations over sockets count like others, and so do those to events. A client that has too many to read
-// gets no more.
+// Answers of operations over sockets count like others, and so do those to events. A client that
+// has too many to read gets no more.
 func TestSocketsThatDoNotRead(t *testing.T) {
 	t.Run("answers, which are there twice", func(t *testing.T) { socketsThatDoNotRead(t, "{ huge }", clients/2) })
 	t.Run("events", func(t *testing.T) { socketsThatDoNotRead(t, "subscription huge { stats }", clients-1) })

@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// The client completes an operation just when it is the turn of its last message, and begins another with its id.
+// The client completes an operation just when it is the turn of its last message, and begins
+// another with its id.
 func TestIDIsUsedAgainInTurn(t *testing.T) {
 	s := &socket{sending: semaphore.NewWeighted(1), operations: map[string]context.CancelFunc{}, ctx: t.Context()}
 	of, complete := context.WithCancel(t.Context())

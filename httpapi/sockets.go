@@ -19,8 +19,9 @@ func asksForSocket(r *http.Request) bool {
 	return r.ContentLength == 0 && strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
 }
 
-// checkSocket refuses requests for a socket. A server with sockets serves them before this check. Of the header of such a
-// request, a proxy that does not know sockets drops Upgrade, and passes the rest on.
+// checkSocket refuses requests for a socket. A server with sockets serves them before this check.
+// Of the header of such a request, a proxy that does not know sockets drops Upgrade, and passes the
+// rest on.
 func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
 	switch {
 	case asksForSocket(r):
@@ -107,8 +108,9 @@ func (s *socketRequests) check(token string) error {
 	return nil
 }
 
-// run answers an operation, or begins a subscription. An answer counts among those that clients have not
-// read, twice, since it is copied into a message. By then, the operation itself is not in memory any more.
+// run answers an operation, or begins a subscription. An answer counts among those that clients
+// have not read, twice, since it is copied into a message. By then, the operation itself is not in
+// memory any more.
 func (s *socketRequests) run(ctx context.Context, token string, payload []byte, reply func([]byte)) streamSource {
 	known := newRequest(ctx)
 	known.socket = true
@@ -146,7 +148,8 @@ func (a *socketAnswer) Header() http.Header { return a.header }
 // WriteHeader implements [http.ResponseWriter]. The body says what became of the operation.
 func (a *socketAnswer) WriteHeader(int) {}
 
-// Write implements [http.ResponseWriter]. It makes room for the end of the answer, as [builtAnswer.Write] does.
+// Write implements [http.ResponseWriter]. It makes room for the end of the answer, as
+// [builtAnswer.Write] does.
 func (a *socketAnswer) Write(p []byte) (int, error) {
 	a.body.Grow(len(p) + 256)
 	return a.body.Write(p)

@@ -17,15 +17,15 @@ import (
 type streamSource interface {
 	// Next waits for the next answer. The error is a *streamEnd, or that of the context.
 	Next(ctx context.Context) (streamAnswer, error)
-	// Position returns the position up to which the client has received all events; empty if answers wait for it, or there
-	// are no positions.
+	// Position returns the position up to which the client has received all events; empty if answers
+	// wait for it, or there are no positions.
 	Position() string
 	// Close ends the subscription.
 	Close()
 }
 
-// streamAnswer is an answer in parts: its members in JSON, empty if absent. An event has the position after it in place of
-// extensions.
+// streamAnswer is an answer in parts: its members in JSON, empty if absent. An event has the
+// position after it in place of extensions.
 type streamAnswer struct {
 	Data, Errors, Extensions []byte
 	Position                 string
@@ -85,13 +85,14 @@ type streamForm struct {
 	// before and after stand around an answer.
 	before func(streamAnswer) string
 	after  string
-	// broken returns the last errors, and the end of the stream. A stream of events just ends: its client reconnects with the
-	// id of the last event.
+	// broken returns the last errors, and the end of the stream. A stream of events just ends: its
+	// client reconnects with the id of the last event.
 	broken func(errors []byte) string
 }
 
-// streamFormOf returns the form that a request accepts for a stream, nil if it accepts none. A multipart answer
-// has to be asked for by its specification: other clients name multipart/mixed for @defer.
+// streamFormOf returns the form that a request accepts for a stream, nil if it accepts none. A
+// multipart answer has to be asked for by its specification: other clients name multipart/mixed for
+// @defer.
 func streamFormOf(header http.Header) *streamForm {
 	var found *streamForm
 	for _, list := range header.Values("Accept") {
@@ -129,14 +130,15 @@ var eventStream = streamForm{
 // completeEvent is the event that ends a stream whose operation is over.
 const completeEvent = "event: complete\ndata:\n\n"
 
-// The parts of a multipart answer. The delimiter follows a part at once: a client finds the end of a part only by the
-// delimiter after it.
+// The parts of a multipart answer. The delimiter follows a part at once: a client finds the end of
+// a part only by the delimiter after it.
 const (
 	partDelimiter = "\r\n--graphql"
 	partHead      = "\r\nContent-Type: application/json\r\n\r\n"
 )
 
-// multipartStream is https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol.
+// multipartStream is
+// https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol.
 var multipartStream = streamForm{
 	contentType: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
 	begin:       partDelimiter + partHead + "{}" + partDelimiter,
@@ -148,8 +150,9 @@ var multipartStream = streamForm{
 	},
 }
 
-// send sends the answers of a source until the context ends, the client goes away, or the source ends. At each
-// heartbeat, even of a busy stream, and as soon as stopping ends, it asks ended whether the stream must end.
+// send sends the answers of a source until the context ends, the client goes away, or the source
+// ends. At each heartbeat, even of a busy stream, and as soon as stopping ends, it asks ended
+// whether the stream must end.
 func (f *streamForm) send(ctx, stopping context.Context, w http.ResponseWriter, source streamSource, timing StreamTiming, ended func(stopping context.Context) *streamEnd) {
 	timing = timing.withDefaults()
 	control := http.NewResponseController(w)

@@ -90,8 +90,8 @@ type deadlines struct {
 
 func (d *deadlines) SetReadDeadline(at time.Time) error { d.read = at; return nil }
 
-// A stream goes on after the time that its request may take. It checks whether it has to end as soon as the server
-// stops. Nothing more is sent to a client that has gone.
+// A stream goes on after the time that its request may take. It checks whether it has to end as
+// soon as the server stops. Nothing more is sent to a client that has gone.
 func TestIdleStreamsEnd(t *testing.T) {
 	for name, want := range map[string]string{"the server stops": `event: next` + "\n" + `data: {"errors":[]}` + "\n\n", "the client goes": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestIdleStreamsEnd(t *testing.T) {
 	}
 }
 
-// A client gets a stream only in a form that it names. Clients that name multipart/mixed for another purpose do not
-// count.
+// A client gets a stream only in a form that it names. Clients that name multipart/mixed for
+// another purpose do not count.
 func TestFormOf(t *testing.T) {
 	for accept, want := range map[string]string{
 		"":                 "",
@@ -178,7 +178,8 @@ func TestClientsThatNeverRead(t *testing.T) {
 }
 
 // A client that no longer answers is dropped at a heartbeat, though it takes what is sent. Until
-// then, a client that has begun stays. It has 5 s to answer that it is closed, and 20 s to end a message.
+// then, a client that has begun stays. It has 5 s to answer that it is closed, and 20 s to end a
+// message.
 func TestClientsThatNeverAnswer(t *testing.T) {
 	for name, row := range map[string]struct {
 		checks  int // how often its token is valid
@@ -220,8 +221,8 @@ func TestClientsThatNeverAnswer(t *testing.T) {
 	}
 }
 
-// A client may take as long for each of two answers over a socket as it may for any message. Meanwhile, pings pass in
-// both directions.
+// A client may take as long for each of two answers over a socket as it may for any message.
+// Meanwhile, pings pass in both directions.
 func TestAnswersOverABadLine(t *testing.T) {
 	overABadLine(t, `"type":"complete"}`, func(reply func([]byte)) streamSource {
 		reply([]byte(`{"data":"` + strings.Repeat("a", 100<<10) + `"}`))
@@ -293,8 +294,8 @@ func pipe(t *testing.T, s *socket) (client net.Conn) {
 	return client
 }
 
-// A socket is closed when the time for a message ends within it, even if its client reads on later: what followed would
-// be a part of that message.
+// A socket is closed when the time for a message ends within it, even if its client reads on later:
+// what followed would be a part of that message.
 func TestMessageThatIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, began := make(chan struct{}), time.Now()
@@ -315,8 +316,8 @@ func TestMessageThatIsCutOff(t *testing.T) {
 	})
 }
 
-// Answers may take longer together than a client may take for one message. A ping of the client waits for them, and the
-// client's answers to those of the server are read meanwhile.
+// Answers may take longer together than a client may take for one message. A ping of the client
+// waits for them, and the client's answers to those of the server are read meanwhile.
 func TestPingBehindLargeAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, say := make(chan struct{}), make(chan string, 100)
@@ -354,7 +355,8 @@ func TestPingBehindLargeAnswers(t *testing.T) {
 	})
 }
 
-// A client that reads slowly gets nothing of an operation that it has completed meanwhile: the id may be that of another.
+// A client that reads slowly gets nothing of an operation that it has completed meanwhile: the id
+// may be that of another.
 func TestIDIsUsedAgainBeforeItsAnswer(t *testing.T) {
 	for _, answer := range []string{`{"data":"old"}`, `{"errors":["old"]}`} {
 		synctest.Test(t, func(t *testing.T) {

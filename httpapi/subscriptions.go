@@ -142,7 +142,8 @@ func (s *stream) Next(ctx context.Context) (streamAnswer, error) {
 	return answer, nil
 }
 
-// build executes the operation for an event. It returns the size of an answer that is shared, as one with errors is not.
+// build executes the operation for an event. It returns the size of an answer that is shared, as
+// one with errors is not.
 func (s *stream) build(delivery live.Delivery) (answer any, bytes int) {
 	account := s.texts.Open(s.Limits.TextBytes)
 	defer account.Close()
@@ -165,8 +166,9 @@ func (s *stream) build(delivery live.Delivery) (answer any, bytes int) {
 	return answerOf(response), bytes
 }
 
-// answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so it
-// is not encoded again. The data is absent, not null, when the operation was refused before it ran.
+// answerOf returns a response in parts. Its data is JSON already, and by far the largest part, so
+// it is not encoded again. The data is absent, not null, when the operation was refused before it
+// ran.
 func answerOf(response *graphql.Response) streamAnswer {
 	answer := streamAnswer{Data: response.Data}
 	if len(response.Errors) > 0 {
@@ -183,7 +185,8 @@ func endBy(err *gqlerror.Error) *streamEnd {
 	return &streamEnd{Errors: mustJSON(gqlerror.List{err})}
 }
 
-// send answers a request with the stream, once nothing else is held for it. A HEAD gets the header alone.
+// send answers a request with the stream, once nothing else is held for it. A HEAD gets the header
+// alone.
 func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.Context) {
 	defer s.Close()
 	known := requestOf(r.Context())

@@ -174,7 +174,8 @@ func TestWaysToSubscribe(t *testing.T) {
 	}
 }
 
-// A HEAD of a subscription has the header of its stream, and ends. Otherwise its connection would be of no more use.
+// A HEAD of a subscription has the header of its stream, and ends. Otherwise its connection would
+// be of no more use.
 func TestHeadOfASubscription(t *testing.T) {
 	for _, accept := range []string{"text/event-stream", "multipart/mixed;subscriptionSpec=1.0"} {
 		var subscriptions *httpapi.Subscriptions
@@ -236,7 +237,8 @@ func TestSocketOperations(t *testing.T) {
 	}
 }
 
-// Operations and subscriptions are found by their hashes over a socket and for a stream of events, as by POST.
+// Operations and subscriptions are found by their hashes over a socket and for a stream of events,
+// as by POST.
 func TestHashesOfSubscriptions(t *testing.T) {
 	const subscription, query = "subscription { stats }", "query named { echo }"
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Automatic = httpapi.NewAutomaticQueries(1<<20, nil) }))
@@ -269,7 +271,8 @@ func TestHashesOfSubscriptions(t *testing.T) {
 	}
 }
 
-// The position in a request counts before that in its header, also if it is empty: then the client wants events from now on.
+// The position in a request counts before that in its header, also if it is empty: then the client
+// wants events from now on.
 func TestWhichPositionCounts(t *testing.T) {
 	const wrong = "no position"
 	server := newServer(t, subscribing(t, nil))
@@ -386,8 +389,8 @@ func TestUpgradeThatAProxyDrops(t *testing.T) {
 	}
 }
 
-// Subscriptions and sockets are limited per client and in all. When some end, others may begin. One that
-// panics has ended.
+// Subscriptions and sockets are limited per client and in all. When some end, others may begin. One
+// that panics has ended.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
 	of := func(client string) http.Header { return http.Header{"Authorization": {client}} }

@@ -9,8 +9,8 @@ var (
 	// marked matches comments, block strings and strings. As in the parser, the last three of several
 	// quotes close a block string. An unclosed one extends to the end.
 	marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
-	// paired matches escapes of two halves of a surrogate pair, and those of a single letter, which may
-	// be a backslash.
+	// paired matches escapes of two halves of a surrogate pair, and those of a single letter, which
+	// may be a backslash.
 	paired = regexp.MustCompile(`\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\[^u]`)
 	half   = regexp.MustCompile(`\\u[dD][89a-fA-F][[:xdigit:]]{2}`)
 )

@@ -21,7 +21,8 @@ func tokens(text string) (all []lexer.Token) {
 	}
 }
 
-// A query with half of a pair in a string is refused. In others, the parser's lexer joins all pairs.
+// A query with half of a pair in a string is refused. In others, the parser's lexer joins all
+// pairs.
 func TestWholePairs(t *testing.T) {
 	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u{`, `\u00e9`, `\uD83D`, `\uDE00`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"\uD83D\uDE00\x"`, `"""\uD83D"""`, `"\u00`}
 	rapid.Check(t, func(t *rapid.T) {

@@ -205,8 +205,8 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	return response, nil
 }
 
-// sayWhy gives the error about a text that cannot be parsed the message of the lexer, if there is one. The parser says
-// only that it did not expect what cannot be read.
+// sayWhy gives the error about a text that cannot be parsed the message of the lexer, if there is
+// one. The parser says only that it did not expect what cannot be read.
 func sayWhy(err error, text string) {
 	refused, ok := errors.AsType[*gqlerror.Error](err)
 	if !ok || !strings.Contains(refused.Message, lexer.Invalid.String()) {

@@ -15,7 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/fetch"
 )
 
-// hashPrefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP has it.
+// hashPrefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP
+// has it.
 const hashPrefix = "sha256:"
 
 // maxManifest bounds a manifest, in bytes.
@@ -38,8 +39,9 @@ type documentSet struct {
 	texts map[string]bool
 }
 
-// OpenTrustedDocuments reads the manifests in files. own is the manifest of this server's pages, nil for none. check returns an
-// error if a document cannot run. An error names the file, and the document if it is about one.
+// OpenTrustedDocuments reads the manifests in files. own is the manifest of this server's pages,
+// nil for none. check returns an error if a document cannot run. An error names the file, and the
+// document if it is about one.
 func OpenTrustedDocuments(files []string, own []byte, only bool, check func(text string) error) (*TrustedDocuments, error) {
 	t := &TrustedDocuments{Only: only, files: files, own: own, check: check}
 	return t, t.read()
@@ -108,8 +110,8 @@ func (t *TrustedDocuments) add(read *documentSet, d trustedDocument) error {
 	return nil
 }
 
-// Find returns the text of the document with an id of a manifest, or with a SHA-256, with or without
-// "sha256:" before it.
+// Find returns the text of the document with an id of a manifest, or with a SHA-256, with or
+// without "sha256:" before it.
 func (t *TrustedDocuments) Find(id string) (text string, found bool) {
 	now := t.now.Load()
 	if text, found = now.byID[id]; !found {

@@ -19,11 +19,10 @@ const (
 	maxShown = 40
 )
 
-// coerceVariables coerces the variables of a valid operation. It returns all that the operation declares,
-// with their defaults, each as its type requires. Values are nil, bool, int64 for Int, float64 for
-// Float, string, []any and map[string]any. A custom scalar gets a string, a bool, a json.Number, or a
-// default of any of these types.
-// If there are errors, it returns no variables.
+// coerceVariables coerces the variables of a valid operation. It returns all that the operation
+// declares, with their defaults, each as its type requires. Values are nil, bool, int64 for Int,
+// float64 for Float, string, []any and map[string]any. A custom scalar gets a string, a bool, a
+// json.Number, or a default of any of these types. If there are errors, it returns no variables.
 func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
 	r := variableReader{schema: schema}
 	values := make(map[string]any, len(operation.VariableDefinitions))
@@ -62,7 +61,8 @@ type variableReader struct {
 	errors   gqlerror.List
 }
 
-// read coerces a value of a type, at a path that begins with the variable. After an error the result has no meaning.
+// read coerces a value of a type, at a path that begins with the variable. After an error the
+// result has no meaning.
 func (r *variableReader) read(t *ast.Type, value any, at ast.Path) any {
 	switch {
 	case len(r.errors) >= maxErrors:

@@ -40,11 +40,12 @@ const (
 // maxSocketOperations is how many operations one socket may have at once.
 const maxSocketOperations = 100
 
-// maxOperationID bounds the id of an operation, in bytes: it is kept, and sent with each event. Clients count, or send a UUID.
+// maxOperationID bounds the id of an operation, in bytes: it is kept, and sent with each event.
+// Clients count, or send a UUID.
 const maxOperationID = 128
 
-// maxFrame is how much of a message is sent at a time, in bytes. Pings and pongs wait for their turn between frames, and
-// the library closes the socket if they wait for 5 seconds.
+// maxFrame is how much of a message is sent at a time, in bytes. Pings and pongs wait for their
+// turn between frames, and the library closes the socket if they wait for 5 seconds.
 const maxFrame = 16 << 10
 
 // tooManyOperations is the error of an operation beyond maxSocketOperations.
@@ -52,12 +53,12 @@ const tooManyOperations = `[{"message":"this connection has 100 operations under
 
 // socket is the WebSocket of an http.Request.
 type socket struct {
-	// run runs the operation in a message's payload, as a POST would. It calls reply with the answer in JSON, or returns
-	// a source of answers. reply returns when the client has the answer. token is from the payload of connection_init,
-	// empty for none.
+	// run runs the operation in a message's payload, as a POST would. It calls reply with the answer
+	// in JSON, or returns a source of answers. reply returns when the client has the answer. token is
+	// from the payload of connection_init, empty for none.
 	run func(ctx context.Context, token string, payload []byte, reply func(answer []byte)) streamSource
-	// check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes the socket. It is
-	// called again at each heartbeat.
+	// check returns an error if a token is not accepted: a sentence of at most 120 bytes, which closes
+	// the socket. It is called again at each heartbeat.
 	check func(token string) error
 	// stopping ends when the server stops.
 	stopping context.Context
@@ -81,8 +82,8 @@ type socket struct {
 	timer      *time.Timer
 }
 
-// serveUpgrade answers the request and serves the socket in a new goroutine, so that the request's goroutine and its memory
-// are free again. It calls closed in any case.
+// serveUpgrade answers the request and serves the socket in a new goroutine, so that the request's
+// goroutine and its memory are free again. It calls closed in any case.
 func (s *socket) serveUpgrade(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(leanAnswer{w}, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{socketProtocol},
@@ -105,7 +106,8 @@ func (s *socket) serveUpgrade(w http.ResponseWriter, r *http.Request) {
 	}()
 }
 
-// leanAnswer is an answer whose connection gets small buffers: most sockets are idle, and the buffers of net/http take 8 KB.
+// leanAnswer is an answer whose connection gets small buffers: most sockets are idle, and the
+// buffers of net/http take 8 KB.
 type leanAnswer struct{ http.ResponseWriter }
 
 const (
@@ -130,8 +132,9 @@ func (l leanAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, bufio.NewReadWriter(small, bufio.NewWriterSize(conn, writeBuffer)), err
 }
 
-// WriteHeader implements [http.ResponseWriter]. It sends the names of headers as RFC 6455 spells them: some clients
-// compare case. The library's own spelling is back afterwards, for the library reads the map.
+// WriteHeader implements [http.ResponseWriter]. It sends the names of headers as RFC 6455 spells
+// them: some clients compare case. The library's own spelling is back afterwards, for the library
+// reads the map.
 func (l leanAnswer) WriteHeader(status int) {
 	header := l.Header()
 	for name, values := range header {
@@ -174,7 +177,8 @@ func (s *socket) serve() {
 	}
 }
 
-// read reads a message. Its end must follow its beginning soon, since its parts are in memory until then.
+// read reads a message. Its end must follow its beginning soon, since its parts are in memory until
+// then.
 func (s *socket) read() (kind websocket.MessageType, text []byte, err error) {
 	kind, rest, err := s.conn.Reader(s.ctx)
 	if err != nil {
@@ -185,8 +189,8 @@ func (s *socket) read() (kind websocket.MessageType, text []byte, err error) {
 	return kind, text, err
 }
 
-// close closes the socket with a code and a sentence, and returns that it is not open. A client has 5 seconds to
-// answer that.
+// close closes the socket with a code and a sentence, and returns that it is not open. A client has
+// 5 seconds to answer that.
 func (s *socket) close(code websocket.StatusCode, reason string) (open bool) {
 	_ = s.conn.Close(code, reason)
 	return false
@@ -205,15 +209,16 @@ func (m socketMessage) object() bool { return len(m.Payload) > 0 && m.Payload[0]
 // empty reports whether the payload is left out.
 func (m socketMessage) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
 
-// halvesAllowed lets halves of surrogate pairs pass, in strings: [socket.run] refuses the operation that has one,
-// and the socket stays open.
+// halvesAllowed lets halves of surrogate pairs pass, in strings: [socket.run] refuses the operation
+// that has one, and the socket stays open.
 var halvesAllowed = jsontext.AllowInvalidUTF8(true)
 
-// wholeOnly refuses halves in an id: two ids that differ only there would become equal, and come back as U+FFFD.
+// wholeOnly refuses halves in an id: two ids that differ only there would become equal, and come
+// back as U+FFFD.
 var wholeOnly = json.WithUnmarshalers(json.UnmarshalFunc(func(text []byte, id *string) error { return json.Unmarshal(text, id) }))
 
-// read reads a message strictly: names are case-sensitive, and none occurs twice. Repeated names within an operation
-// are left to [socket.run], too.
+// read reads a message strictly: names are case-sensitive, and none occurs twice. Repeated names
+// within an operation are left to [socket.run], too.
 func (m *socketMessage) read(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -291,8 +296,8 @@ func (s *socket) initiate(m socketMessage) bool {
 	return s.write(s.ctx, socketMessage{Type: "connection_ack"})
 }
 
-// tokenIn returns the member authorization of a connection_init payload, in any case, or else that of its object
-// headers, as some clients send it.
+// tokenIn returns the member authorization of a connection_init payload, in any case, or else that
+// of its object headers, as some clients send it.
 func tokenIn(payload jsontext.Value) string {
 	var given struct {
 		Authorization string                         `json:"authorization"`
@@ -324,7 +329,8 @@ func (s *socket) look() {
 	s.timer.Reset(s.timing.Heartbeat)
 }
 
-// subscribe begins an operation. Meanwhile no other begins: serve calls it for one message at a time.
+// subscribe begins an operation. Meanwhile no other begins: serve calls it for one message at a
+// time.
 func (s *socket) subscribe(id string, payload []byte) bool {
 	s.mu.Lock()
 	_, taken := s.operations[id]
@@ -388,7 +394,8 @@ func (s *socket) follow(ctx context.Context, cancel context.CancelFunc, id strin
 	}
 }
 
-// write sends a message of an operation, or of the socket, by its context. It reports whether that succeeded.
+// write sends a message of an operation, or of the socket, by its context. It reports whether that
+// succeeded.
 func (s *socket) write(ctx context.Context, m socketMessage) bool {
 	out, ends := []byte("{"), ""
 	if m.ID != nil {
@@ -410,7 +417,8 @@ func (s *socket) write(ctx context.Context, m socketMessage) bool {
 	})
 }
 
-// next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
+// next sends an answer of a subscription. It does not copy the answer, which other subscribers may
+// share.
 func (s *socket) next(ctx context.Context, id string, a streamAnswer) bool {
 	return s.send(ctx, "", func(ctx context.Context) error {
 		return s.inFrames(ctx, func(w io.Writer) error {
@@ -442,8 +450,9 @@ func (f frames) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// send sends a message in its turn, unless the context of its operation has ended: completed by the client, which may
-// have begun another with that id. An id that the message ends is free before the client can know.
+// send sends a message in its turn, unless the context of its operation has ended: completed by the
+// client, which may have begun another with that id. An id that the message ends is free before the
+// client can know.
 func (s *socket) send(of context.Context, ends string, write func(context.Context) error) bool {
 	if s.sending.Acquire(of, 1) != nil {
 		return false

@@ -114,8 +114,8 @@ const (
 	acknowledged = `{"type":"connection_ack"}`
 )
 
-// The rules of https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md: what a client sends, what it receives
-// first, and the close code of its socket, or 0 if it stays open.
+// The rules of https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md: what a client
+// sends, what it receives first, and the close code of its socket, or 0 if it stays open.
 func TestProtocol(t *testing.T) {
 	address := serve(t, nil)
 	for name, row := range map[string]struct {
@@ -200,8 +200,8 @@ func TestDeepMessage(t *testing.T) {
 	}
 }
 
-// A socket is closed when its client speaks another protocol, sends bytes, or never begins; when its token
-// expires; and when the server stops.
+// A socket is closed when its client speaks another protocol, sends bytes, or never begins; when
+// its token expires; and when the server stops.
 func TestClosing(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -218,7 +218,8 @@ func TestClosing(t *testing.T) {
 		"bytes":            {nil, []string{socketProtocol}, websocket.MessageBinary, initiate, 4400},
 		"no init":          {func(s *socket) { s.timing.Init = time.Millisecond }, []string{socketProtocol}, websocket.MessageText, `{"type":"ping"}`, 4408},
 		"stopping":         {func(s *socket) { s.stopping = stopped }, []string{socketProtocol}, 0, "", websocket.StatusGoingAway},
-		// graphql-ws gives up after 4401, and after 4403 it connects again, with what connectionParams returns then.
+		// graphql-ws gives up after 4401, and after 4403 it connects again, with what connectionParams
+		// returns then.
 		"a token expires": {func(s *socket) {
 			s.timing.Heartbeat = time.Millisecond
 			s.check = func(string) (err error) {
@@ -245,8 +246,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// Nothing follows the completion that the server sends, and little follows a client's. A client that begins too many
-// operations gets an error, and keeps those it has.
+// Nothing follows the completion that the server sends, and little follows a client's. A client
+// that begins too many operations gets an error, and keeps those it has.
 func TestOperationsEnd(t *testing.T) {
 	conn := dial(t, serve(t, nil), socketProtocol)
 	send := func(text string) {
@@ -343,7 +344,8 @@ func (f followed) AfterFunc(func()) (stop func() bool) {
 	return func() bool { f.followers.Add(-1); return true }
 }
 
-// A socket leaves nothing behind: no operation, no wish to hear that the server stops, no look at its token.
+// A socket leaves nothing behind: no operation, no wish to hear that the server stops, no look at
+// its token.
 func TestNothingIsLeftOfASocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped, followers, checks, ended := make(chan struct{}), &atomic.Int64{}, atomic.Int64{}, &atomic.Bool{}
@@ -368,7 +370,8 @@ func TestNothingIsLeftOfASocket(t *testing.T) {
 	})
 }
 
-// The names of headers are spelt as in RFC 6455: gql for Python recognizes the protocol by no other spelling.
+// The names of headers are spelt as in RFC 6455: gql for Python recognizes the protocol by no other
+// spelling.
 func TestHeadersAreSpeltAsInTheStandard(t *testing.T) {
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(serve(t, nil), "http://")))(t) //nolint:noctx // a test
 	defer conn.Close()

@@ -16,12 +16,14 @@ type change struct {
 	// Whether it came into lists, was edited, left lists, and was shown before or after any event.
 	cameIn, edited, left, shown bool
 	since                       uint64 // number of an event: the events from it on sum up to the same change
-	// at is the position of a subscriber that has this change and those before it: just before the events of the next change.
+	// at is the position of a subscriber that has this change and those before it: just before the
+	// events of the next change.
 	at uint64
 }
 
-// changesIn returns the changes of comments in events, in an order in which they can be delivered one by one: a
-// subscriber that resumes after one of them gets the rest. It leaves out changes that followers do not see.
+// changesIn returns the changes of comments in events, in an order in which they can be delivered
+// one by one: a subscriber that resumes after one of them gets the rest. It leaves out changes that
+// followers do not see.
 func changesIn(events []outbox.Event) []change {
 	byID := map[comment.ID]change{}
 	var end uint64

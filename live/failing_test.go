@@ -92,8 +92,9 @@ func once(err error) func() error {
 	}
 }
 
-// A comment that could not be read for a moment counts as unchanged. Subscribers are not told that it is gone, since
-// they would remove it from view. That holds for subscribers that follow, and for those that resume.
+// A comment that could not be read for a moment counts as unchanged. Subscribers are not told that
+// it is gone, since they would remove it from view. That holds for subscribers that follow, and for
+// those that resume.
 func TestUnreadCommentsAreNotGone(t *testing.T) {
 	for _, row := range []struct {
 		why     string
@@ -169,7 +170,8 @@ func TestUnreadStatisticsAreReadAgain(t *testing.T) {
 	})
 }
 
-// Damaged statistics of one product do not delay other events, and subscriptions to them are refused.
+// Damaged statistics of one product do not delay other events, and subscriptions to them are
+// refused.
 func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &troubled{table: newTable(t)}
@@ -202,7 +204,8 @@ func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 	})
 }
 
-// The log names what keeps events from subscribers. It does not have a reading that ends because nobody needs it.
+// The log names what keeps events from subscribers. It does not have a reading that ends because
+// nobody needs it.
 func TestWarnings(t *testing.T) {
 	const warning = "events for subscriptions cannot be read for now"
 	for _, row := range []struct {

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// Use is the name under which all servers ask for events, and wantFor is how long each call of Want lasts.
+	// Use is the name under which all servers ask for events, and wantFor is how long each call of
+	// Want lasts.
 	Use     = "subscriptions"
 	wantFor = 15 * time.Minute
 	// linger is how long the hub follows events after the last subscriber left, which may come back.
@@ -35,8 +36,8 @@ type Hub struct {
 	logger      *slog.Logger
 
 	dropped, waiting atomic.Int64 // subscribers that were too slow, and bytes of the missed events that wait
-	// taking lets one lane at a time read, until what it read is delivered. Several lanes have changes of a product, and
-	// the statistics that are delivered last must be those that were read last.
+	// taking lets one lane at a time read, until what it read is delivered. Several lanes have changes
+	// of a product, and the statistics that are delivered last must be those that were read last.
 	taking *semaphore.Weighted
 
 	mu        sync.Mutex      // guards what follows
@@ -46,7 +47,8 @@ type Hub struct {
 	newest    time.Time // time of the newest event that was read
 }
 
-// New returns a hub. countedUpTo returns a time up to which statistics include all changes, false if that is unknown.
+// New returns a hub. countedUpTo returns a time up to which statistics include all changes, false
+// if that is unknown.
 func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, bool), logger *slog.Logger) *Hub {
 	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, taking: semaphore.NewWeighted(1), topics: map[topic]map[*Subscription]struct{}{}}
 }
@@ -54,7 +56,8 @@ func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, b
 // Dropped returns how many subscribers were dropped because they were too slow.
 func (h *Hub) Dropped() int64 { return h.dropped.Load() }
 
-// Newest returns the time of the newest event that was read; zero if there is none or nobody subscribes.
+// Newest returns the time of the newest event that was read; zero if there is none or nobody
+// subscribes.
 func (h *Hub) Newest() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +67,8 @@ func (h *Hub) Newest() time.Time {
 	return h.newest
 }
 
-// join adds a subscription, and begins to follow events if it is the first. It gets all events after the position.
+// join adds a subscription, and begins to follow events if it is the first. It gets all events
+// after the position.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	h.mu.Lock()
 	f := h.following
@@ -101,7 +105,8 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	return h.at, nil
 }
 
-// leave removes a subscription, if it is there. After the last one, the hub still follows events for the time linger.
+// leave removes a subscription, if it is there. After the last one, the hub still follows events
+// for the time linger.
 func (h *Hub) leave(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -127,7 +132,8 @@ func (h *Hub) leave(s *Subscription) {
 	}
 }
 
-// upTo returns the position up to which a subscription has received all events, empty if deliveries wait.
+// upTo returns the position up to which a subscription has received all events, empty if deliveries
+// wait.
 func (h *Hub) upTo(s *Subscription) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,8 +143,8 @@ func (h *Hub) upTo(s *Subscription) string {
 	return later(h.at, s.from).String()
 }
 
-// Close ends the reading of events. Subscriptions get nothing from then on. A server without subscriptions has a nil
-// hub, which Close leaves alone.
+// Close ends the reading of events. Subscriptions get nothing from then on. A server without
+// subscriptions has a nil hub, which Close leaves alone.
 func (h *Hub) Close() {
 	if h == nil {
 		return
@@ -200,7 +206,8 @@ func (h *Hub) broke(f *following) {
 	h.end(ErrBroken, func(*Subscription) bool { return true })
 }
 
-// end ends the subscriptions that are chosen, whose locks are held meanwhile. The caller holds the hub's lock.
+// end ends the subscriptions that are chosen, whose locks are held meanwhile. The caller holds the
+// hub's lock.
 func (h *Hub) end(err error, chosen func(*Subscription) bool) {
 	for _, all := range h.topics {
 		for s := range all {
@@ -219,12 +226,13 @@ type findings struct {
 	counts   map[string]*comment.Statistics
 }
 
-// take reads the comments and statistics of a batch that somebody follows, and delivers them. Subscribers that join
-// meanwhile may need further ones.
+// take reads the comments and statistics of a batch that somebody follows, and delivers them.
+// Subscribers that join meanwhile may need further ones.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
-	// Two servers may ask for events at the same time, and the later one notes a gap after the earlier one has begun to
-	// follow. Subscribers without a position began just now, and may lack events of that time anyway. The gap may also be
-	// that of a rebuild, which repairs statistics: so they are delivered once more.
+	// Two servers may ask for events at the same time, and the later one notes a gap after the earlier
+	// one has begun to follow. Subscribers without a position began just now, and may lack events of
+	// that time anyway. The gap may also be that of a rebuild, which repairs statistics: so they are
+	// delivered once more.
 	early := batch.Missing && len(batch.Improper) == 0 && time.Since(f.since) < outbox.Notice
 	if batch.Missing && !early { // this process did not call Want for a long time
 		return errMissing
@@ -266,7 +274,8 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 }
 
-// deliver sends changes to subscribers. If it lacks comments or statistics, it sends nothing and returns their keys.
+// deliver sends changes to subscribers. If it lacks comments or statistics, it sends nothing and
+// returns their keys.
 func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, done bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -339,8 +348,9 @@ func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, fou
 	return err
 }
 
-// readComments reads comments as everyone sees them. A damaged comment counts as gone. Comments that a call leaves out,
-// because the table is busy or the others were large, are read by further calls.
+// readComments reads comments as everyone sees them. A damaged comment counts as gone. Comments
+// that a call leaves out, because the table is busy or the others were large, are read by further
+// calls.
 func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.ID]*comment.Comment, error) {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for len(ids) > 0 {

@@ -81,8 +81,8 @@ func (q *quiet) Tail(ctx context.Context, _ outbox.Position, _ func(context.Cont
 	return ctx.Err()
 }
 
-// Reading events has a cost, so they are read only while there are subscribers, and for a while after the last has
-// left.
+// Reading events has a cost, so they are read only while there are subscribers, and for a while
+// after the last has left.
 func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &quiet{}
@@ -169,8 +169,8 @@ func TestFullQueues(t *testing.T) {
 	}
 }
 
-// A subscriber that is refused is not left behind, nor one for which reading panics. Neither does the timer of an earlier reading end
-// the one that came after.
+// A subscriber that is refused is not left behind, nor one for which reading panics. Neither does
+// the timer of an earlier reading end the one that came after.
 func TestRefusedSubscribersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(&quiet{}, nil, nil, slog.New(slog.DiscardHandler))
@@ -246,7 +246,8 @@ func (g *growing) CurrentStatsOf(context.Context, []string) (map[string]comment.
 	return map[string]comment.Stats{"p": {"en": {Counts: [comment.MaxRating]int{n}}}}, nil, nil
 }
 
-// The statistics that a subscriber gets last are the latest, though the lanes of the log are read side by side.
+// The statistics that a subscriber gets last are the latest, though the lanes of the log are read
+// side by side.
 func TestLatestStatisticsOfTwoLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, &growing{}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
@@ -267,8 +268,8 @@ func TestLatestStatisticsOfTwoLanes(t *testing.T) {
 	})
 }
 
-// A rebuild that counts anew what the stream lost says that events are missing. Those who have just begun to follow
-// statistics get them once more.
+// A rebuild that counts anew what the stream lost says that events are missing. Those who have just
+// begun to follow statistics get them once more.
 func TestCountedAnewAtTheBeginning(t *testing.T) {
 	h := New(nil, &growing{}, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.DiscardHandler))
 	f, s := &following{since: time.Now()}, h.newSubscription(topic{"p", true})
@@ -320,8 +321,9 @@ func TestChangesOfABatch(t *testing.T) {
 	}
 }
 
-// Whatever happened, and wherever a client's connection breaks or a batch ends, the client shows in the end what is there,
-// and was told of all that came in. Comments are read late: as they are in the end.
+// Whatever happened, and wherever a client's connection breaks or a batch ends, the client shows in
+// the end what is there, and was told of all that came in. Comments are read late: as they are in
+// the end.
 func TestEventsAddUp(t *testing.T) {
 	r, filter := commenttest.Rand(t), comment.Filter{Ratings: []int{5}}
 	for range 20_000 {

@@ -1,8 +1,10 @@
-// Package live delivers changes of comments and of statistics to subscribers. One reader follows the events of the
-// table for all subscribers of a process, and only while there are any. The comment of an event is read once for all.
+// Package live delivers changes of comments and of statistics to subscribers. One reader follows
+// the events of the table for all subscribers of a process, and only while there are any. The
+// comment of an event is read once for all.
 //
-// changes.go says what events mean for the followers of a list, in pure functions. subscription.go is the queue of one
-// subscriber, hub.go follows the events, resume.go finds what a subscriber missed, and follow.go begins a subscription.
+// changes.go says what events mean for the followers of a list, in pure functions. subscription.go
+// is the queue of one subscriber, hub.go follows the events, resume.go finds what a subscriber
+// missed, and follow.go begins a subscription.
 package live
 
 import (
@@ -17,10 +19,12 @@ import (
 type Log interface {
 	// Want asks all processes to write events from now on, for some time.
 	Want(ctx context.Context, name string, lasts time.Duration) error
-	// Ends returns the position after all events. Check returns an error for a position that no event has reached.
+	// Ends returns the position after all events. Check returns an error for a position that no event
+	// has reached.
 	Ends(ctx context.Context) (outbox.Position, error)
 	Check(ctx context.Context, p outbox.Position) error
-	// Read reads the events of a lane after a number, and Tail follows all lanes until the context ends.
+	// Read reads the events of a lane after a number, and Tail follows all lanes until the context
+	// ends.
 	Read(ctx context.Context, lane int, after uint64, limit int) (outbox.Batch, error)
 	Tail(ctx context.Context, from outbox.Position, each func(ctx context.Context, lane int, batch outbox.Batch) error, failed func(error)) error
 }

@@ -231,7 +231,8 @@ func (b *table) random(product string) comment.Comment {
 	return c
 }
 
-// The events of each kind of change, for a subscriber to all comments and for one to comments with one star.
+// The events of each kind of change, for a subscriber to all comments and for one to comments with
+// one star.
 func TestEvents(t *testing.T) {
 	b := newTable(t)
 	c := b.random("p")
@@ -289,8 +290,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// The data of an event is read once, however many subscribers the product has. Each answer is built once for all
-// subscribers that want the same. Events of other products are not read at all.
+// The data of an event is read once, however many subscribers the product has. Each answer is built
+// once for all subscribers that want the same. Events of other products are not read at all.
 func TestOneReadForAll(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -312,8 +313,8 @@ func TestOneReadForAll(t *testing.T) {
 	}
 }
 
-// Answers that differ are shared while there is room for them. The first always is: most subscribers want the same. None is
-// kept for a subscriber that is far behind.
+// Answers that differ are shared while there is room for them. The first always is: most
+// subscribers want the same. None is kept for a subscriber that is far behind.
 func TestSharedAnswersHaveABound(t *testing.T) { synctest.Test(t, sharedAnswersHaveABound) }
 
 func sharedAnswersHaveABound(t *testing.T) {
@@ -365,7 +366,8 @@ func TestStatsAsOf(t *testing.T) {
 	}
 }
 
-// Of one product, each subscriber gets what it subscribed to. What nobody subscribed to is not read.
+// Of one product, each subscriber gets what it subscribed to. What nobody subscribed to is not
+// read.
 func TestEventsAndStatsOfOneProduct(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -459,8 +461,8 @@ func TestSlowSubscribersResume(t *testing.T) {
 	}
 }
 
-// A subscriber without any event can resume too, at the position from which it began. There is no such position while
-// an event waits.
+// A subscriber without any event can resume too, at the position from which it began. There is no
+// such position while an event waits.
 func TestPositionsBetweenEvents(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -487,8 +489,9 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	}
 }
 
-// Of several events of a comment that are read at once, a subscriber gets the sum, also one whose connection breaks after
-// each event, and the event of another comment is between them: as it happens, and of what was missed before.
+// Of several events of a comment that are read at once, a subscriber gets the sum, also one whose
+// connection breaks after each event, and the event of another comment is between them: as it
+// happens, and of what was missed before.
 func TestPositionsWithinAChange(t *testing.T) {
 	b := newTable(t)
 	between := b.random("p")
@@ -583,8 +586,8 @@ func (b *behind) Read(ctx context.Context, lane int, after uint64, limit int) (o
 	return b.table.Read(ctx, lane, after, limit)
 }
 
-// A subscriber that resumes gets up to 100 changes of its product that it missed, each once, and then what happens. It
-// has no position until it has got what it missed.
+// A subscriber that resumes gets up to 100 changes of its product that it missed, each once, and
+// then what happens. It has no position until it has got what it missed.
 func TestMissedEvents(t *testing.T) {
 	for name, row := range map[string]struct {
 		missed, empty int
@@ -649,8 +652,9 @@ func TestMissedEvents(t *testing.T) {
 	}
 }
 
-// The comments that subscribers have missed, and that they have not read yet, are bounded for all of them. Who comes when
-// there is no room may come again: a subscriber makes room as it reads, and in the end also if it does not.
+// The comments that subscribers have missed, and that they have not read yet, are bounded for all
+// of them. Who comes when there is no room may come again: a subscriber makes room as it reads, and
+// in the end also if it does not.
 func TestMissedCommentsHaveABound(t *testing.T) { synctest.Test(t, missedCommentsHaveABound) }
 
 func missedCommentsHaveABound(t *testing.T) {
@@ -689,8 +693,8 @@ func missedCommentsHaveABound(t *testing.T) {
 	room[1].next(t)
 }
 
-// A process that could not renew its wish for events for a while may have missed some. It tells its subscribers, and
-// none resumes as if nothing were missing.
+// A process that could not renew its wish for events for a while may have missed some. It tells its
+// subscribers, and none resumes as if nothing were missing.
 func TestEventsThatWereNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTable(t)
@@ -713,8 +717,9 @@ func TestEventsThatWereNotKept(t *testing.T) {
 	})
 }
 
-// Where two servers get their first subscribers at once, one notes that events are missing when the other has begun.
-// That ends nobody who begins there, but those who resume: they may lack what was before.
+// Where two servers get their first subscribers at once, one notes that events are missing when the
+// other has begun. That ends nobody who begins there, but those who resume: they may lack what was
+// before.
 func TestTwoServersBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTable(t)

@@ -9,13 +9,15 @@ import (
 )
 
 const (
-	// mostMissed bounds the changes that a resuming subscriber gets. One that missed more has to read the list again.
+	// mostMissed bounds the changes that a resuming subscriber gets. One that missed more has to read
+	// the list again.
 	mostMissed = 100
 	// mostReads bounds the reads of the log that find them, of perRead items each.
 	mostReads = 40
 	perRead   = 100
-	// mostWaiting bounds the missed events that wait for all subscribers, in bytes. An event has perEvent, and its texts.
-	// A subscriber that has not read its own within readWithin makes room for others.
+	// mostWaiting bounds the missed events that wait for all subscribers, in bytes. An event has
+	// perEvent, and its texts. A subscriber that has not read its own within readWithin makes room for
+	// others.
 	mostWaiting = 64 << 20
 	perEvent    = 1 << 10
 	readWithin  = 20 * time.Second
@@ -62,7 +64,8 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	return nil
 }
 
-// makeRoom ends subscriptions that are slow to read what they have missed. It reports whether the rest has room.
+// makeRoom ends subscriptions that are slow to read what they have missed. It reports whether the
+// rest has room.
 func (h *Hub) makeRoom() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +75,8 @@ func (h *Hub) makeRoom() bool {
 	return h.waiting.Load() <= mostWaiting
 }
 
-// missed returns the changes of the product that a subscription has missed, up to a position, lane by lane.
+// missed returns the changes of the product that a subscription has missed, up to a position, lane
+// by lane.
 func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position) (out []change, err error) {
 	reads := 0
 	for lane := range until {

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// queueSize is how many deliveries may wait for a subscriber: a batch of events comes at once. A subscriber that is
-// further behind is dropped, and can resume.
+// queueSize is how many deliveries may wait for a subscriber: a batch of events comes at once. A
+// subscriber that is further behind is dropped, and can resume.
 const queueSize = 1000
 
 // Reasons why a subscription ends before its subscriber ends it.
@@ -24,7 +24,8 @@ var (
 
 var errUnavailable = comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
 
-// errMissing is the error of a position before a gap, in which no events were written because nobody asked for them.
+// errMissing is the error of a position before a gap, in which no events were written because
+// nobody asked for them.
 var errMissing = comment.Errorf(comment.BadInput, "some events since this position were not kept: subscribe to what happens now, and read again what you show")
 
 // Delivery is an event of a comment, or statistics, on its way to one subscriber.
@@ -37,10 +38,11 @@ type Delivery struct {
 }
 
 const (
-	// mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ as their clients
-	// like.
+	// mostShared bounds the shared answers of a delivery beside the first, in bytes: operations differ
+	// as their clients like.
 	mostShared = 1 << 20
-	// sharedFor is how long they are shared. The delivery waits for the slowest subscriber, and up to queueSize others do.
+	// sharedFor is how long they are shared. The delivery waits for the slowest subscriber, and up to
+	// queueSize others do.
 	sharedFor = 20 * time.Second
 )
 
@@ -57,8 +59,9 @@ func (c *cache) forget() {
 	c.byKey, c.bytes = nil, 0
 }
 
-// Once returns the result of build. If build returns its size in bytes, all subscribers with the same delivery and key
-// share the result, and build is not called again; with 0, or if there is no room for it, they do not.
+// Once returns the result of build. If build returns its size in bytes, all subscribers with the
+// same delivery and key share the result, and build is not called again; with 0, or if there is no
+// room for it, they do not.
 func (d Delivery) Once(key string, build func() (built any, bytes int)) any {
 	if d.cache == nil {
 		built, _ := build()
@@ -164,8 +167,8 @@ func (s *Subscription) Offer(d Delivery) {
 	}
 }
 
-// Position returns the position up to which the subscriber has received all events; empty if deliveries wait, or for
-// statistics. It is for the goroutine that calls Next.
+// Position returns the position up to which the subscriber has received all events; empty if
+// deliveries wait, or for statistics. It is for the goroutine that calls Next.
 func (s *Subscription) Position() string {
 	if s.topic.stats {
 		return ""

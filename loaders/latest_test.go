@@ -18,8 +18,8 @@ import (
 
 var praise, complaint = []int{4, 5}, []int{1, 2}
 
-// critics have comment 1 of a product as the newest praise and comment 2 as the newest complaint. No comment has 3
-// stars.
+// critics have comment 1 of a product as the newest praise and comment 2 as the newest complaint.
+// No comment has 3 stars.
 type critics struct {
 	comments *getter
 	beside   map[comment.ID]*comment.Comment // comments that come along with statistics
@@ -52,8 +52,8 @@ func written(n int, product string, rating int) *comment.Comment {
 	return &comment.Comment{ID: id(n), ProductID: product, Rating: rating, Language: "de", Version: 1}
 }
 
-// The newest comments according to statistics are fetched in one call, unless they came along with the statistics. They
-// are believed if they are still as they were counted.
+// The newest comments according to statistics are fetched in one call, unless they came along with
+// the statistics. They are believed if they are still as they were counted.
 func TestNewest(t *testing.T) {
 	good, bad := written(1, "pan", 5), written(2, "pan", 1)
 	for _, row := range []struct {
@@ -198,8 +198,8 @@ func TestStatsAsOfBatchesAtOnce(t *testing.T) {
 	})
 }
 
-// A comment that comes along with statistics does not replace the one that is being fetched: a request
-// waits for all its reads, and shows one state of a comment.
+// A comment that comes along with statistics does not replace the one that is being fetched: a
+// request waits for all its reads, and shows one state of a comment.
 func TestComesAlongWhileItIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
@@ -287,8 +287,8 @@ func TestPageIsReadOnce(t *testing.T) {
 	}
 }
 
-// A list of no products fetches nothing. It reads the statistics' freshness beside fields that fetch theirs; the race
-// detector fails the test if that is unsafe.
+// A list of no products fetches nothing. It reads the statistics' freshness beside fields that
+// fetch theirs; the race detector fails the test if that is unsafe.
 func TestStatsAsOfBesideStats(t *testing.T) {
 	upTo := time.Now()
 	l := newLoaders(loaders.Options{

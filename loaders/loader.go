@@ -23,8 +23,8 @@ const (
 	batchTimeout = 10 * time.Second
 )
 
-// Get fetches values by their keys, which are distinct and at most 100. Values that do not exist are in
-// neither result; those that could not be fetched are in failed.
+// Get fetches values by their keys, which are distinct and at most 100. Values that do not exist
+// are in neither result; those that could not be fetched are in failed.
 type Get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
 
 // whole makes a Get of a function that fetches all values or fails.
@@ -125,7 +125,8 @@ func (l *loader[K, V]) fetch(ctx context.Context, keys []K) []*dataloader.Result
 	return make([]*dataloader.Result[struct{}], len(keys)) // of thunks, which nobody calls
 }
 
-// settle ends the waiting for a key, unless put came first. A failure is forgotten. Callers hold mu.
+// settle ends the waiting for a key, unless put came first. A failure is forgotten. Callers hold
+// mu.
 func (l *loader[K, V]) settle(key K, value *V, err error) {
 	a := l.known[key]
 	if a.settled {

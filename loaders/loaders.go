@@ -15,30 +15,32 @@ import (
 
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
-	// StatsAndLatest returns statistics like Options.Stats, but may reuse recent ones. Newest relies on them afterwards.
-	// upTo is a time up to which they must count all changes, zero if that is unknown. The result includes some of the
-	// wanted comments.
+	// StatsAndLatest returns statistics like Options.Stats, but may reuse recent ones. Newest relies
+	// on them afterwards. upTo is a time up to which they must count all changes, zero if that is
+	// unknown. The result includes some of the wanted comments.
 	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error)
 	// LatestByID fetches comments that Newest named, eventually consistently.
 	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, error)
-	// Newest returns the id of the newest comment of a product with one of some ratings, empty if there is none. known is
-	// false if the statistics of the product are unknown or too old. among is how many of the newest comments are known to
-	// have no such rating.
+	// Newest returns the id of the newest comment of a product with one of some ratings, empty if
+	// there is none. known is false if the statistics of the product are unknown or too old. among is
+	// how many of the newest comments are known to have no such rating.
 	Newest(product string, ratings []int, among int) (id comment.ID, known bool)
 }
 
-// Freshness returns a time up to which statistics that are read from now on include every change. known is false if
-// there is no such time yet. Each request calls it before it fetches its first statistics, so it must be quick.
+// Freshness returns a time up to which statistics that are read from now on include every change.
+// known is false if there is no such time yet. Each request calls it before it fetches its first
+// statistics, so it must be quick.
 type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 
-// Options are what the loaders of a request call. Comments, Stats and Rows are required, and Own and
-// Votes if a customer asks for what these fetch.
+// Options are what the loaders of a request call. Comments, Stats and Rows are required, and Own
+// and Votes if a customer asks for what these fetch.
 type Options struct {
 	// Comments fetches comments by their ids, with their texts or without.
 	Comments func(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error)
 	// Stats fetches the statistics of products. Products without comments have none.
 	Stats Get[string, comment.Stats]
-	// Rows fetches the counts of languages that are among the Others of the statistics of their products.
+	// Rows fetches the counts of languages that are among the Others of the statistics of their
+	// products.
 	Rows Get[comment.ProductLanguage, comment.Row]
 	// Own fetches the newest comments of one customer about products, all or none.
 	Own func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, error)
@@ -52,8 +54,8 @@ type Options struct {
 	Batches func(what string, keys int)
 }
 
-// Loaders are the loaders of one request. Requests never share them: they cache values as they were when they were
-// read.
+// Loaders are the loaders of one request. Requests never share them: they cache values as they were
+// when they were read.
 type Loaders struct {
 	options  Options
 	comments loader[comment.ID, comment.Comment]
@@ -143,14 +145,14 @@ func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) 
 	return l.comments.load(ctx, id)
 }
 
-// Own returns the newest comment of the customer who asks about a product, nil if there is none. Those
-// that are asked for within a millisecond are fetched together.
+// Own returns the newest comment of the customer who asks about a product, nil if there is none.
+// Those that are asked for within a millisecond are fetched together.
 func (l *Loaders) Own(ctx context.Context, customer, product string) (*comment.Comment, error) {
 	return l.own.load(ctx, comment.CustomerProduct{Customer: customer, Product: product})
 }
 
-// Vote returns the vote of a customer about a comment. Those that are asked for within a millisecond are
-// fetched together.
+// Vote returns the vote of a customer about a comment. Those that are asked for within a
+// millisecond are fetched together.
 func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, error) {
 	cast, err := l.votes.load(ctx, key)
 	return cmp.Or(cast, &comment.CastVote{Vote: comment.NoVote}).Vote, err
@@ -171,8 +173,9 @@ type PageKey struct {
 // errUnread is the error of a page whose reading panicked.
 var errUnread = errors.New("the page could not be read")
 
-// Page returns the page of a key. The first field that asks for it calls read, in its own goroutine, and the others
-// wait. The result of read must depend on the key only. The page is shared, so do not change it.
+// Page returns the page of a key. The first field that asks for it calls read, in its own
+// goroutine, and the others wait. The result of read must depend on the key only. The page is
+// shared, so do not change it.
 func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
 	l.mu.Lock()
 	page, known := l.pages[key]
@@ -191,7 +194,8 @@ func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Conte
 
 type contextKey struct{}
 
-// holder makes the loaders of a request when a field first asks for them: most requests for a page need none.
+// holder makes the loaders of a request when a field first asks for them: most requests for a page
+// need none.
 type holder struct {
 	options Options
 
@@ -219,8 +223,8 @@ func From(ctx context.Context) *Loaders {
 	return h.made
 }
 
-// Await waits until the loaders of a request have fetched everything asked of them, or the context ends. A field that
-// fails does not wait for its reads, and yet they cost read units.
+// Await waits until the loaders of a request have fetched everything asked of them, or the context
+// ends. A field that fails does not wait for its reads, and yet they cost read units.
 func Await(ctx context.Context) {
 	h, ok := ctx.Value(contextKey{}).(*holder)
 	if !ok {
@@ -240,8 +244,9 @@ func Await(ctx context.Context) {
 	}
 }
 
-// Forget drops the values that a request has read, so that later fields read them again. The fields of a mutation run
-// one after the other, and each must show its own write although an earlier one has read the same item.
+// Forget drops the values that a request has read, so that later fields read them again. The fields
+// of a mutation run one after the other, and each must show its own write although an earlier one
+// has read the same item.
 func Forget(ctx context.Context) {
 	Await(ctx)
 	if h, ok := ctx.Value(contextKey{}).(*holder); ok {

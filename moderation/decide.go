@@ -8,7 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Submit returns a new comment in its first state: approved, or pending since now if there are reasons to hold it.
+// Submit returns a new comment in its first state: approved, or pending since now if there are
+// reasons to hold it.
 func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comment.Comment {
 	c.Status, c.Moderation = comment.Approved, nil
 	if len(reasons) > 0 {
@@ -17,10 +18,11 @@ func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comm
 	return c
 }
 
-// Edit returns a comment as it is stored after an edit. before is the stored comment, edited has the new content and
-// version, and reasons are why a new comment with this content would be held. A held edit of an approved comment waits
-// beside it, or hides it if hide is set. An edit of a rejected comment always waits: its author cannot overrule a
-// moderator, not even by taking it back first.
+// Edit returns a comment as it is stored after an edit. before is the stored comment, edited has
+// the new content and version, and reasons are why a new comment with this content would be held. A
+// held edit of an approved comment waits beside it, or hides it if hide is set. An edit of a
+// rejected comment always waits: its author cannot overrule a moderator, not even by taking it back
+// first.
 func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide bool, now time.Time) comment.Comment {
 	was := *cmp.Or(before.Moderation, new(comment.Moderation))
 	if was.Since.IsZero() {
@@ -62,8 +64,9 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 	return before
 }
 
-// refusedVersion returns the version of a comment that a moderator rejected and none approved since, 0 if there is
-// none. An edit that was rejected beside an approved comment has a later version than the comment.
+// refusedVersion returns the version of a comment that a moderator rejected and none approved
+// since, 0 if there is none. An edit that was rejected beside an approved comment has a later
+// version than the comment.
 func refusedVersion(c comment.Comment) int {
 	switch rejected := c.RejectedEdit(); {
 	case c.Status == comment.Rejected:
@@ -74,8 +77,8 @@ func refusedVersion(c comment.Comment) int {
 	return 0
 }
 
-// onlyReports returns a comment's moderation with nothing but its reports, and the wait that they caused; nil if there
-// are none.
+// onlyReports returns a comment's moderation with nothing but its reports, and the wait that they
+// caused; nil if there are none.
 func onlyReports(was comment.Moderation) *comment.Moderation {
 	if was.Reports == 0 {
 		return nil
@@ -87,8 +90,8 @@ func onlyReports(was comment.Moderation) *comment.Moderation {
 	return left
 }
 
-// Reported returns the moderation of a comment which waits, since now at the latest, if it has the reports needed for
-// that.
+// Reported returns the moderation of a comment which waits, since now at the latest, if it has the
+// reports needed for that.
 func Reported(m comment.Moderation, needed int, now time.Time) *comment.Moderation {
 	if m.Reports == 0 || m.Reports < needed || slices.Contains(m.Held, comment.HeldReported) {
 		return &m
@@ -107,9 +110,9 @@ func union(a, b []comment.HoldReason) []comment.HoldReason {
 	})
 }
 
-// Approve returns a comment after a moderator approved a version of it: the comment itself, or the edit
-// that waits beside it. It returns the same comment if that is approved already, and a Conflict error
-// if there is no such version any more.
+// Approve returns a comment after a moderator approved a version of it: the comment itself, or the
+// edit that waits beside it. It returns the same comment if that is approved already, and a
+// Conflict error if there is no such version any more.
 func Approve(before comment.Comment, version int) (comment.Comment, error) {
 	edit := before.HeldEdit()
 	switch {
@@ -134,9 +137,9 @@ func Approve(before comment.Comment, version int) (comment.Comment, error) {
 	return after, nil
 }
 
-// Reject returns a comment after a moderator rejected a version of it. The rejection of an edit that
-// waits drops the edit, and leaves the comment as everyone sees it. It returns the same comment if that
-// version was rejected already.
+// Reject returns a comment after a moderator rejected a version of it. The rejection of an edit
+// that waits drops the edit, and leaves the comment as everyone sees it. It returns the same
+// comment if that version was rejected already.
 func Reject(before comment.Comment, version int, reason comment.RejectionReason) (comment.Comment, error) {
 	edit := before.HeldEdit()
 	after := before
@@ -160,8 +163,8 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 	return after, nil
 }
 
-// Withdraw returns a comment after its author took it back. It keeps the version of a rejected edit, and the number of
-// reports, since nobody reports twice.
+// Withdraw returns a comment after its author took it back. It keeps the version of a rejected
+// edit, and the number of reports, since nobody reports twice.
 func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 	if edit := before.HeldEdit(); version != before.Version && (edit == nil || version != edit.Version) {
 		return before, conflict(before, version)

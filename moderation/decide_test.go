@@ -25,8 +25,8 @@ type story struct {
 	waits  words // by an edit beside it, version 0 for none
 	// refused says that a moderator rejected the comment, and none approved it since.
 	refused bool
-	// dropped is the version of an edit beside the comment that was rejected last, or of a comment that was rejected
-	// beside an edit; 0 if another edit came since.
+	// dropped is the version of an edit beside the comment that was rejected last, or of a comment
+	// that was rejected beside an edit; 0 if another edit came since.
 	dropped int
 }
 
@@ -51,7 +51,8 @@ func (s story) edited(said words, held, hide bool) story {
 	return story{comment.Approved, said, words{}, false, 0}
 }
 
-// decided returns the story after a decision about a version, and whether there is anything to decide.
+// decided returns the story after a decision about a version, and whether there is anything to
+// decide.
 func (s story) decided(version int, approve bool) (after story, conflict bool) {
 	edit := s.waits.version > 0 && version == s.waits.version
 	switch {
@@ -71,8 +72,9 @@ func (s story) decided(version int, approve bool) (after story, conflict bool) {
 	return story{comment.Rejected, s.latest(), words{}, true, s.dropped}, false
 }
 
-// Random edits and decisions end where the model does. A comment waits exactly while there is something
-// to decide, and says so; what the author wrote last is never lost but by the rejection of an edit.
+// Random edits and decisions end where the model does. A comment waits exactly while there is
+// something to decide, and says so; what the author wrote last is never lost but by the rejection
+// of an edit.
 func TestDecisionsFollowTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -143,9 +145,10 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 	})
 }
 
-// An edit or a decision leaves exactly what still has to be known of a comment: why and since when it waits, its
-// reports, and the version of a rejected edit. Reports are settled by a decision about the comment, and not by one
-// about an edit beside it. They outlive a withdrawal, since who reported a comment cannot report it again.
+// An edit or a decision leaves exactly what still has to be known of a comment: why and since when
+// it waits, its reports, and the version of a rejected edit. Reports are settled by a decision
+// about the comment, and not by one about an edit beside it. They outlive a withdrawal, since who
+// reported a comment cannot report it again.
 func TestWhatIsLeftOfModeration(t *testing.T) {
 	type moderated = comment.Moderation
 	type reasons = []comment.HoldReason

@@ -33,7 +33,8 @@ func TestFilesOfTheManual(t *testing.T) {
 	}
 }
 
-// checkExamples checks the examples in the cells of a row, between quotes, and returns their number.
+// checkExamples checks the examples in the cells of a row, between quotes, and returns their
+// number.
 func checkExamples(t *testing.T, policy moderation.Policy, row map[string]string, quote string) (examples int) {
 	t.Helper()
 	for column, held := range map[string]bool{"finds": true, "does not find": false} {

@@ -31,8 +31,8 @@ type rules struct {
 func (p Policy) NeedsFirst() bool { return p.rules.firstComment }
 
 // Hold returns why a comment waits for a moderator, in the order of comment.HoldReasons, or nil to
-// publish it. first says that none of the author's latest comments is approved. For an edit, pass the
-// comment as it is after the edit.
+// publish it. first says that none of the author's latest comments is approved. For an edit, pass
+// the comment as it is after the edit.
 func (p Policy) Hold(c comment.Comment, first bool) []comment.HoldReason {
 	if p.always {
 		return []comment.HoldReason{comment.HeldAlways}

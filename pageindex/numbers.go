@@ -53,7 +53,8 @@ type Numbers struct {
 	before   int          // number of comments before its cursor Before; all without one
 }
 
-// NewNumbers returns the lookup of the wanted numbers in an index. Pages without comments have none.
+// NewNumbers returns the lookup of the wanted numbers in an index. Pages without comments have
+// none.
 func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
 	if wanted.Slice.Size == 0 {
 		wanted.Numbering = comment.Numbering{}

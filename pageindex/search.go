@@ -71,8 +71,8 @@ type CellRange struct {
 	Range
 }
 
-// ReadRanges returns the positions of all elements in some ranges, in their order. The ranges ascend,
-// and no two are adjacent.
+// ReadRanges returns the positions of all elements in some ranges, in their order. The ranges
+// ascend, and no two are adjacent.
 type ReadRanges func(ctx context.Context, ranges []CellRange) ([]comment.Position, error)
 
 // ErrMoved means that the elements contradict each other: the cells changed between two waves.

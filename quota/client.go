@@ -16,8 +16,8 @@ func Customer(id string) Client { return hash('c', id) }
 // gives each customer at least a /64.
 const networkBits = 64
 
-// Address returns the client for an IP address. Addresses of IPv6 that share their first 64 bits are
-// one client. All invalid addresses are one client, too.
+// Address returns the client for an IP address. Addresses of IPv6 that share their first 64 bits
+// are one client. All invalid addresses are one client, too.
 func Address(a netip.Addr) Client {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

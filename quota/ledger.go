@@ -12,7 +12,8 @@ const maxClients = 1 << 16
 
 // Ledger keeps the accounts of a policy in the memory of a process. It forgets clients that have
 // their whole burst again. If too many clients remain, it forgets those that are closest to their
-// whole burst. It forgets no client in debt: new clients then share one account. Safe for concurrent use.
+// whole burst. It forgets no client in debt: new clients then share one account. Safe for
+// concurrent use.
 type Ledger struct {
 	policy Policy
 	max    int

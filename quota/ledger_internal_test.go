@@ -35,8 +35,8 @@ func near(p Policy, got, want float64) bool {
 	return math.Abs(got-want) <= 1e-6*(1+p.Rate+math.Abs(want))
 }
 
-// Of fewer units than servers, a client may use one at each, and is told so. It still waits until all
-// of them would have granted it one.
+// Of fewer units than servers, a client may use one at each, and is told so. It still waits until
+// all of them would have granted it one.
 func TestShareOfFewUnits(t *testing.T) {
 	p := Policy{Rate: 2.0 / 60, Burst: 2}.Share(4)
 	owed, granted := p.take(0, 1)
@@ -45,8 +45,8 @@ func TestShareOfFewUnits(t *testing.T) {
 	}
 }
 
-// A ledger grants what a token bucket for each client does, as long as it knows the client. It never
-// forgets one that is in debt, however little room it has.
+// A ledger grants what a token bucket for each client does, as long as it knows the client. It
+// never forgets one that is in debt, however little room it has.
 func TestLedgerAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Policy{Rate: rapid.SampledFrom([]float64{0.1, 1, 7, 1000}).Draw(t, "rate"), Burst: rapid.SampledFrom([]float64{1, 10, 333}).Draw(t, "burst")}
@@ -118,8 +118,8 @@ func TestLedgerAgainstModel(t *testing.T) {
 	})
 }
 
-// Clients in debt stay known, however many others come; those that come while there is no room share an
-// account.
+// Clients in debt stay known, however many others come; those that come while there is no room
+// share an account.
 func TestDebtIsNotForgotten(t *testing.T) {
 	var now time.Duration
 	p := Policy{Rate: 1, Burst: 10}
@@ -148,8 +148,8 @@ func TestDebtIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Where there is no room, the client is forgotten that has its whole burst again first. One that has it
-// now is forgotten at once, or never known: it takes the room of no other.
+// Where there is no room, the client is forgotten that has its whole burst again first. One that
+// has it now is forgotten at once, or never known: it takes the room of no other.
 func TestWhoIsForgotten(t *testing.T) {
 	l := newLedger(Policy{Rate: 1, Burst: 10}, 2, func() time.Duration { return 0 })
 	for i, name := range []string{"ada", "bob", "ada", "eve"} {

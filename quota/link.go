@@ -13,15 +13,15 @@ const (
 	// Patience is how long a store may take to answer. Redis takes less than a millisecond, and a
 	// request waits.
 	Patience = 50 * time.Millisecond
-	// pause is the time between attempts to reach a store that did not answer. They run in the background, so that no
-	// request waits for them.
+	// pause is the time between attempts to reach a store that did not answer. They run in the
+	// background, so that no request waits for them.
 	pause = time.Second
 	// quiet is the time after a warning in which no other is logged.
 	quiet = time.Minute
 )
 
-// Link calls a store that may be away. After a failure it does not call the store until it answers again. Safe for
-// concurrent use.
+// Link calls a store that may be away. After a failure it does not call the store until it answers
+// again. Safe for concurrent use.
 type Link struct {
 	ctx   context.Context // ends the attempts in the background
 	store Store
@@ -33,8 +33,8 @@ type Link struct {
 	logged time.Time // when it was last logged that the store is away
 }
 
-// NewLink returns a link to a store. The name is for the log and must not hold a password. The end of the context ends
-// attempts in the background.
+// NewLink returns a link to a store. The name is for the log and must not hold a password. The end
+// of the context ends attempts in the background.
 func NewLink(ctx context.Context, store Store, name string, log *slog.Logger) *Link {
 	return &Link{ctx: ctx, store: store, name: name, log: log}
 }
@@ -46,8 +46,8 @@ func (l *Link) Away() bool {
 	return l.away
 }
 
-// change changes an account in the store unless that is away, and reports whether the store answered. A client that
-// hangs up does not end the call: it says nothing about the store.
+// change changes an account in the store unless that is away, and reports whether the store
+// answered. A client that hangs up does not end the call: it says nothing about the store.
 func (l *Link) change(ctx context.Context, p Policy, c Client, cost Cost) (owed time.Duration, changed, answered bool) {
 	if l.Away() {
 		return 0, false, false
@@ -67,8 +67,8 @@ func (l *Link) change(ctx context.Context, p Policy, c Client, cost Cost) (owed 
 	return owed, changed, true
 }
 
-// warn logs that the store is away, unless that was logged within the time quiet, and reports whether it did. The
-// caller holds the lock.
+// warn logs that the store is away, unless that was logged within the time quiet, and reports
+// whether it did. The caller holds the lock.
 func (l *Link) warn(err error) bool {
 	if time.Since(l.logged) <= quiet {
 		return false
@@ -78,8 +78,9 @@ func (l *Link) warn(err error) bool {
 	return true
 }
 
-// await returns when the store answers again. warned says whether the log already has the warning. If not, await logs
-// it when quiet is over; else the last line about a store that is away would say that it answers.
+// await returns when the store answers again. warned says whether the log already has the warning.
+// If not, await logs it when quiet is over; else the last line about a store that is away would say
+// that it answers.
 func (l *Link) await(warned bool) {
 	for away := true; away && task.Wait(l.ctx, pause) == nil; {
 		ctx, cancel := context.WithTimeout(l.ctx, Patience)

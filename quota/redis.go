@@ -19,8 +19,9 @@ var changeText string
 
 var changeScript = goredis.NewScript(changeText)
 
-// Redis keeps accounts in Redis, for several servers: one key for each client and policy, which expires when the client
-// has its whole burst again. It implements Store and is safe for concurrent use.
+// Redis keeps accounts in Redis, for several servers: one key for each client and policy, which
+// expires when the client has its whole burst again. It implements Store and is safe for concurrent
+// use.
 type Redis struct {
 	client goredis.UniversalClient
 	name   redisdial.ServerName
@@ -32,9 +33,9 @@ var _ Store = (*Redis)(nil)
 // dialTimeout bounds connecting. Contexts bound the calls.
 const dialTimeout = time.Second
 
-// OpenRedis returns the store at a URL such as redis://host:6379/0. It connects when it is first used.
-// Servers of the same table share accounts. An error of the kind BadInput says that the URL is
-// wrong; it does not hold the URL.
+// OpenRedis returns the store at a URL such as redis://host:6379/0. It connects when it is first
+// used. Servers of the same table share accounts. An error of the kind BadInput says that the URL
+// is wrong; it does not hold the URL.
 func OpenRedis(target, table string) (*Redis, error) {
 	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: dialTimeout, Call: dialTimeout, Retries: redisdial.NoRetries})
 	if err != nil {
@@ -72,9 +73,9 @@ func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed
 // examined is a policy whose whole burst is available again after a millisecond.
 var examined = Policy{Name: "examined", Rate: 1000, Burst: 1}
 
-// Examine checks that the server permits all commands of Change. Like Ping, it changes the account of a made-up client,
-// which expires after a millisecond. It returns the version of the server, empty if the server does not tell, and how
-// long a call took without connecting.
+// Examine checks that the server permits all commands of Change. Like Ping, it changes the account
+// of a made-up client, which expires after a millisecond. It returns the version of the server,
+// empty if the server does not tell, and how long a call took without connecting.
 func (s *Redis) Examine(ctx context.Context) (version string, took time.Duration, err error) {
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return "", 0, s.name.Failed(err)

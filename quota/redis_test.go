@@ -174,7 +174,8 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// A Redis that answers, but takes no writes, is away until it does. To examine it says so as well, and leaves nothing.
+// A Redis that answers, but takes no writes, is away until it does. To examine it says so as well,
+// and leaves nothing.
 func TestRedisTakesNoWrites(t *testing.T) {
 	instance := redistest.Start(t)
 	s := open(t, instance.URL())

@@ -69,7 +69,8 @@ func (s *Shared) Settle(ctx context.Context, c Client, charge Charge, used float
 	return s.policy.balance(owed)
 }
 
-// change changes an account in the store, and notes the result. It reports whether the store answered.
+// change changes an account in the store, and notes the result. It reports whether the store
+// answered.
 func (s *Shared) change(ctx context.Context, c Client, cost Cost) (owed time.Duration, changed, answered bool) {
 	if owed, changed, answered = s.link.change(ctx, s.policy, c, cost); answered {
 		s.known.note(c, owed)

@@ -46,8 +46,9 @@ func (r *Resolver) Fields() graphql.FieldMiddleware {
 	}
 }
 
-// withStats returns products with their statistics, if an operation asks for these. It fetches all of
-// them together. whole is false if a product is missing or its statistics failed, which gqlgen reports.
+// withStats returns products with their statistics, if an operation asks for these. It fetches all
+// of them together. whole is false if a product is missing or its statistics failed, which gqlgen
+// reports.
 func withStats(ctx context.Context, list []*comment.Product) (products []productStats, whole bool) {
 	if slices.Contains(list, nil) {
 		return nil, false

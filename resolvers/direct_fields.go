@@ -30,8 +30,8 @@ type productStats struct {
 	asOf  *time.Time
 }
 
-// types are the types of the schema in lists, with their fields that need no resolver. They may have
-// others.
+// types are the types of the schema in lists, with their fields that need no resolver. They may
+// have others.
 type types map[string]map[string]field
 
 func typesOf(base comment.MediaBase) types {

@@ -25,8 +25,8 @@ type part struct {
 // textless are the scalars that Size does not count.
 var textless = []string{"Int", "Float", "Boolean", "DateTime"}
 
-// here returns the selected fields of the objects of the field that is being resolved. plain is false
-// if any of them needs a resolver.
+// here returns the selected fields of the objects of the field that is being resolved. plain is
+// false if any of them needs a resolver.
 func (t types) here(ctx context.Context) (parts []part, plain bool) {
 	at := graphql.GetFieldContext(ctx)
 	return t.parts(at.Field.Definition.Type.Name(), lookahead.From(ctx).Fields, graphql.GetOperationContext(ctx).Variables)
@@ -85,8 +85,8 @@ func directList[T any](objects []*T, parts []part) DirectList {
 // most of it.
 func (v DirectList) Size() int { return v.size }
 
-// MarshalGQL implements [graphql.Marshaler]. It makes room for the list at once: texts are two thirds
-// of most pages.
+// MarshalGQL implements [graphql.Marshaler]. It makes room for the list at once: texts are two
+// thirds of most pages.
 func (v DirectList) MarshalGQL(w io.Writer) {
 	if buffer, known := w.(*bytes.Buffer); known {
 		buffer.Grow(v.size + v.size/2)

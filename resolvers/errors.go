@@ -66,8 +66,8 @@ var contextText = map[comment.Kind]string{
 	comment.Canceled: "the request was canceled",
 }
 
-// present returns the error that a client sees. Its path is that of its field: clients look it up in
-// the answer. gqlgen's path of a value that cannot be read leads on into the argument, so the
+// present returns the error that a client sees. Its path is that of its field: clients look it up
+// in the answer. gqlgen's path of a value that cannot be read leads on into the argument, so the
 // message names that.
 func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
 	out := &gqlerror.Error{Message: message, Path: graphql.GetPath(ctx), Extensions: map[string]any{"code": code}}

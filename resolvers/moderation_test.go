@@ -46,8 +46,8 @@ func TestDecisionsReadAgain(t *testing.T) {
 	}
 }
 
-// If the table is too busy for a part of the decisions, the answer says that nothing was written only
-// if that is so.
+// If the table is too busy for a part of the decisions, the answer says that nothing was written
+// only if that is so.
 func TestDecisionsOfABusyTable(t *testing.T) {
 	for decided, code := range map[string]string{"": "THROTTLED", "a": "UNAVAILABLE"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -38,8 +38,8 @@ func (r productResolver) Comments(
 	return connection(list, query.Slice, read, field.Page), nil
 }
 
-// query returns the query of a field that asks for a page of the list. It checks the size and the number,
-// and reads the cursors.
+// query returns the query of a field that asks for a page of the list. It checks the size and the
+// number, and reads the cursors.
 func (l list) query(field *lookahead.Field, after, before *string, numbered bool) (query comment.Query, err error) {
 	query = field.Page.Query
 	query.Product, query.WithoutText = l.product, !field.WantsText

@@ -1,7 +1,7 @@
 // Package resolvers answers the fields of the schema: each resolver reads its arguments, makes one
 // call and shapes the answer. The calls go through small interfaces: the package does not know the
-// table. Lists whose values have all been read are written at once, without a resolver for each field
-// (direct.go).
+// table. Lists whose values have all been read are written at once, without a resolver for each
+// field (direct.go).
 package resolvers
 
 import (
@@ -58,7 +58,8 @@ type Voter interface {
 	Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error)
 }
 
-// Moderator shows moderators what waits, and decides for them. All methods return an error for others.
+// Moderator shows moderators what waits, and decides for them. All methods return an error for
+// others.
 type Moderator interface {
 	// Moderate only returns that error.
 	Moderate(ctx context.Context) error

@@ -97,7 +97,8 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 }
 
 // checkView returns an error if a stream lacks images. Without old images, deletions would not be
-// counted; without new images, every edit would count as a deletion. Engines need not say what a stream has.
+// counted; without new images, every edit would count as a deletion. Engines need not say what a
+// stream has.
 func checkView(view string) error {
 	const want = string(types.StreamViewTypeNewAndOldImages)
 	if view == "" || view == want {

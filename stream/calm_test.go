@@ -153,8 +153,8 @@ func TestRestWithALateStream(t *testing.T) {
 	}
 }
 
-// Whatever the clock of the table says, nothing counts as processed that is not, and the watermark is
-// known. The stream shows changes late.
+// Whatever the clock of the table says, nothing counts as processed that is not, and the watermark
+// is known. The stream shows changes late.
 func TestClockOfTheTable(t *testing.T) {
 	for _, ahead := range []time.Duration{-10 * time.Minute, -2 * time.Second, 2 * time.Second, 10 * time.Minute} {
 		alone(t, func(t *testing.T, w *world, c *Consumer) {
@@ -218,8 +218,8 @@ func (r *refusing) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
 	return r.process.SendHeartbeat(ctx, heartbeat)
 }
 
-// A busy table that refuses heartbeats gets no more of them afterwards: their key leads to the shard
-// as before. Meanwhile a shard at rest is read once a second.
+// A busy table that refuses heartbeats gets no more of them afterwards: their key leads to the
+// shard as before. Meanwhile a shard at rest is read once a second.
 func TestHeartbeatsThatAreRefused(t *testing.T) {
 	r := &refusing{}
 	aloneWith(t, func(p *process, c *Consumer) { r.process, c.Leases = p, r }, func(t *testing.T, w *world, c *Consumer) {

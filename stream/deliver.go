@@ -95,7 +95,8 @@ func deliverAll(ctx context.Context, handler Handler, records []Record) (failed 
 }
 
 // deliverChunk passes records to the handler. It retries those with permanent reasons, or a single
-// record, and returns those that wait or fail after the last try. An error concerns all the records.
+// record, and returns those that wait or fail after the last try. An error concerns all the
+// records.
 func deliverChunk(ctx context.Context, handler Handler, records []Record) (RecordErrors, error) {
 	unprocessed := RecordErrors{}
 	left := make([]int, len(records)) // the indexes of the records to pass
@@ -220,7 +221,8 @@ func (unobserved) DeadLettered() {}
 // GapFound implements Observer.
 func (unobserved) GapFound() {}
 
-// observed returns a handler that calls another one and reports the processed records to an observer.
+// observed returns a handler that calls another one and reports the processed records to an
+// observer.
 func observed(under Handler, o Observer) Handler {
 	return func(ctx context.Context, records []Record) error {
 		err := under(ctx, records)

@@ -32,9 +32,9 @@ type Function struct {
 	losses
 }
 
-// NewFunction makes a function of a handler, for the stream of a table. The journal is shared by all
-// processes that read the stream. The logger gets failures with positions and keys. The observer
-// may be nil.
+// NewFunction makes a function of a handler, for the stream of a table. The journal is shared by
+// all processes that read the stream. The logger gets failures with positions and keys. The
+// observer may be nil.
 func NewFunction(table string, handler Handler, journal Journal, logger *slog.Logger, observer Observer) *Function {
 	if observer == nil {
 		observer = unobserved{}
@@ -43,9 +43,9 @@ func NewFunction(table string, handler Handler, journal Journal, logger *slog.Lo
 }
 
 // Invoke processes the records of an event. It reports the first record that must come again, if
-// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered,
-// as other readers of the stream do, and does not hold up later records. If it cannot read the records of
-// an event, it logs and returns an error, because Lambda does not log it.
+// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
+// other readers of the stream do, and does not hold up later records. If it cannot read the records
+// of an event, it logs and returns an error, because Lambda does not log it.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := f.eventRecords(event)
 	if err != nil {

@@ -80,8 +80,8 @@ func (p progress) caughtUpAt(t time.Time) progress {
 }
 
 // ProcessedUpTo returns the watermark of the leases, which are all leases of the stream; false if
-// unknown. It is unknown if a function of AWS Lambda has come further than the readers of the stream:
-// these have ended, as that of an import does, and their leases stay as they were.
+// unknown. It is unknown if a function of AWS Lambda has come further than the readers of the
+// stream: these have ended, as that of an import does, and their leases stay as they were.
 func (s State) ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	upTo, known := ProcessedUpTo(leases)
 	if s.Scheduled.Sub(upTo) > recordMargin {
@@ -158,8 +158,8 @@ func (p progress) sent() progress {
 	return p
 }
 
-// unsent returns the progress after sending failed: the key still leads to the shard. If the heartbeat
-// was written nevertheless, heard counts it like any other.
+// unsent returns the progress after sending failed: the key still leads to the shard. If the
+// heartbeat was written nevertheless, heard counts it like any other.
 func (p progress) unsent() progress {
 	p.overdue = max(0, p.overdue-1)
 	p.awaited = p.overdue > 0

@@ -326,7 +326,8 @@ func (r *reader) handOver(ctx context.Context) error {
 }
 
 // pass moves the checkpoint up to the first unprocessed record, and notes the heartbeats on the
-// way. It drops records that no checkpoint will need, and heartbeats that a later one makes useless.
+// way. It drops records that no checkpoint will need, and heartbeats that a later one makes
+// useless.
 func (r *reader) pass(deadLetters int) {
 	passed := 0
 	for passed < len(r.pending) && r.pending[passed].processed {

@@ -23,7 +23,8 @@ func (a ahead) List(ctx context.Context, label string) ([]Lease, error) {
 	return leases, err
 }
 
-// If a process is killed whose clock was ahead, nothing counts as processed that it did not process.
+// If a process is killed whose clock was ahead, nothing counts as processed that it did not
+// process.
 func TestTakeoverFromAClockThatIsAhead(t *testing.T) {
 	inWorld(t, 0, func(t *testing.T, w *world, start starter) {
 		first, _ := start("first", unchanged)

@@ -67,7 +67,8 @@ func NewAdmin(o AdminOptions) http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, indexText) })
 	metrics := promhttp.HandlerFor(o.Metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		// A scraper that does not read holds one of a few places, for a few seconds. A test's recorder has no deadline.
+		// A scraper that does not read holds one of a few places, for a few seconds. A test's recorder
+		// has no deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(scrapeTimeout))
 		metrics.ServeHTTP(w, r)
 	})

@@ -82,8 +82,8 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// Metrics show what was measured, under the names, the attributes and the units that Prometheus gives to them, and Go's
-// own.
+// Metrics show what was measured, under the names, the attributes and the units that Prometheus
+// gives to them, and Go's own.
 func TestMetrics(t *testing.T) {
 	handler, m := newHandler(t, nil)
 	m.Requests.Began(t.Context(), "GET", "http")

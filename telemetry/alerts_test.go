@@ -39,12 +39,12 @@ func rules(t *testing.T) []rule {
 	return file.Groups[0].Rules
 }
 
-// series are those of a Prometheus, each with a value a minute, in the notation of promtool: 0+60x30
-// is 31 values that begin with 0 and rise by 60. A _ is none.
+// series are those of a Prometheus, each with a value a minute, in the notation of promtool:
+// 0+60x30 is 31 values that begin with 0 and rise by 60. A _ is none.
 type series map[string]string
 
-// minutes is how many values a series has; trouble begins after the first hour, of which a minute is
-// scraped at 0 already.
+// minutes is how many values a series has; trouble begins after the first hour, of which a minute
+// is scraped at 0 already.
 const minutes = 150
 
 // Series as two healthy servers show them, one of which reads the stream.

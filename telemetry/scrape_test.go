@@ -81,8 +81,8 @@ func fill(tb testing.TB, m *telemetry.Metrics) {
 // mostScraped bounds an answer to a scraper, in bytes: a third above what it is.
 const mostScraped = 4 << 20
 
-// Whatever hostile clients send, an answer to a scraper has no more series than the table of instruments allows, and a
-// bounded size.
+// Whatever hostile clients send, an answer to a scraper has no more series than the table of
+// instruments allows, and a bounded size.
 func TestScrapeIsBounded(t *testing.T) {
 	handler, m := newHandler(t, nil)
 	fill(t, m)
@@ -122,10 +122,10 @@ func BenchmarkScrape(b *testing.B) {
 	b.ReportMetric(float64(size), "bytes")
 }
 
-// BenchmarkScrapeUnderLoad measures requests as a busy server does, with every series that there can
-// be, while as many scrapers as are answered ask without a pause: thousands of times as often as
-// Prometheus. It reports what measuring a request takes in the middle and at worst, how long a scrape
-// takes beside that, and how much the heap has grown at most.
+// BenchmarkScrapeUnderLoad measures requests as a busy server does, with every series that there
+// can be, while as many scrapers as are answered ask without a pause: thousands of times as often
+// as Prometheus. It reports what measuring a request takes in the middle and at worst, how long a
+// scrape takes beside that, and how much the heap has grown at most.
 func BenchmarkScrapeUnderLoad(b *testing.B) {
 	for _, row := range []struct {
 		name     string

@@ -1,9 +1,10 @@
-// Package telemetry exports the metrics of a process in Prometheus' format and by OTLP, its traces by OTLP, and the
-// profiles of Go's runtime.
+// Package telemetry exports the metrics of a process in Prometheus' format and by OTLP, its traces
+// by OTLP, and the profiles of Go's runtime.
 //
-// OpenTelemetry measures. Packages with something to measure define a small interface, which types here implement; the
-// commands connect the two. Nothing is global: two servers in one process measure separately. Nothing is measured
-// unless an address to listen on or the OTEL_ variables ask for it.
+// OpenTelemetry measures. Packages with something to measure define a small interface, which types
+// here implement; the commands connect the two. Nothing is global: two servers in one process
+// measure separately. Nothing is measured unless an address to listen on or the OTEL_ variables ask
+// for it.
 package telemetry
 
 import (
@@ -30,14 +31,15 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// mostSeries bounds the series of each instrument. The values of attributes are closed lists, so fewer occur; beyond
-// it, OpenTelemetry adds up the others in one series.
+// mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
+// fewer occur; beyond it, OpenTelemetry adds up the others in one series.
 const mostSeries = 1000
 
 // Metrics measures what a process does.
 type Metrics struct {
 	Requests *Requests
-	// Table measures calls to the table, Pages how pages are read, and Stream how the table's stream is read.
+	// Table measures calls to the table, Pages how pages are read, and Stream how the table's stream
+	// is read.
 	Table  *Table
 	Pages  *Pages
 	Stream *Stream
@@ -83,15 +85,16 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	return m, nil
 }
 
-// Stop sends the remaining measurements, and ends measuring. It waits no longer than the context: the exporter reads
-// without a timeout when its endpoint switches protocols.
+// Stop sends the remaining measurements, and ends measuring. It waits no longer than the context:
+// the exporter reads without a timeout when its endpoint switches protocols.
 func (m *Metrics) Stop(ctx context.Context) error {
 	_, err := task.Await(ctx, func() (any, error) { return nil, m.provider.Shutdown(ctx) })
 	return err
 }
 
-// Watch exports a gauge, or one of its series by the values of its attributes. read is called whenever metrics are
-// collected. It returns false while there is no value. Call it once for each series.
+// Watch exports a gauge, or one of its series by the values of its attributes. read is called
+// whenever metrics are collected. It returns false while there is no value. Call it once for each
+// series.
 func (m *Metrics) Watch(gauge string, read func() (value float64, known bool), of ...string) {
 	m.WatchAll(gauge, func(show func(float64, ...string)) {
 		if value, known := read(); known {
@@ -100,7 +103,8 @@ func (m *Metrics) Watch(gauge string, read func() (value float64, known bool), o
 	})
 }
 
-// WatchAll exports all series of a gauge. read calls show for each, with the values of its attributes.
+// WatchAll exports all series of a gauge. read calls show for each, with the values of its
+// attributes.
 func (m *Metrics) WatchAll(gauge string, read func(show func(value float64, of ...string))) {
 	row := m.meters.row(gauge, Gauge)
 	known := newSeries(row.Attributes)
@@ -125,12 +129,12 @@ func (m *Metrics) WatchCounter(counter string, read func() int64) {
 		})))
 }
 
-// instance identifies this process among those of its service, which may send to the same place: without it, their
-// metrics would be mixed up. Metrics and traces have the same one.
+// instance identifies this process among those of its service, which may send to the same place:
+// without it, their metrics would be mixed up. Metrics and traces have the same one.
 var instance = rand.Text()
 
-// resourceOf describes this process: the service with its version and instance, and the values of OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES, which win.
+// resourceOf describes this process: the service with its version and instance, and the values of
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, which win.
 func resourceOf(ctx context.Context, version string) (*resource.Resource, error) {
 	made, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "talkback"), attribute.String("service.version", version),
@@ -158,8 +162,8 @@ type Settings struct {
 	Logger *slog.Logger
 }
 
-// otlp returns a reader that sends metrics by OTLP, nil unless the variables ask for it. OpenTelemetry itself reads the
-// address, the interval and the headers from the standard variables.
+// otlp returns a reader that sends metrics by OTLP, nil unless the variables ask for it.
+// OpenTelemetry itself reads the address, the interval and the headers from the standard variables.
 func otlp(ctx context.Context, s Settings) (sdk.Reader, error) {
 	wanted, err := Wanted(s.Environment, "METRICS")
 	if err != nil || !wanted {
@@ -203,9 +207,9 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	}
 	for _, of := range []string{"", signal + "_"} {
 		endpoint, headers := "OTEL_EXPORTER_OTLP_"+of+"ENDPOINT", "OTEL_EXPORTER_OTLP_"+of+"HEADERS"
-		// For an address that it cannot read, OpenTelemetry sends to its default address, and writes the one with its
-		// password to standard error.
-		// A "/", "?" or "#" in a password ends the host, and errors would show the rest of the password.
+		// For an address that it cannot read, OpenTelemetry sends to its default address, and writes the
+		// one with its password to standard error. A "/", "?" or "#" in a password ends the host, and
+		// errors would show the rest of the password.
 		if address, err := url.Parse(value(endpoint)); value(endpoint) != "" && (err != nil || address.Host == "" || address.User == nil && strings.Contains(value(endpoint), "@")) {
 			return false, fmt.Errorf("%s is not an address: give one such as http://localhost:4318", endpoint)
 		}
@@ -216,8 +220,8 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	return true, nil
 }
 
-// areHeaders reports whether OpenTelemetry can read headers. It skips those that it cannot read, and writes them to
-// standard error, though one may be a token.
+// areHeaders reports whether OpenTelemetry can read headers. It skips those that it cannot read,
+// and writes them to standard error, though one may be a token.
 func areHeaders(text string) bool {
 	for header := range strings.SplitSeq(strings.TrimRight(text, ", "), ",") {
 		name, value, found := strings.Cut(header, "=")
@@ -241,8 +245,8 @@ func (l logged) Export(ctx context.Context, data *metricdata.ResourceMetrics) er
 	return nil
 }
 
-// failures logs the first of successive failures of an exporter. OpenTelemetry would hand them to a handler that all
-// servers of a process share.
+// failures logs the first of successive failures of an exporter. OpenTelemetry would hand them to a
+// handler that all servers of a process share.
 type failures struct {
 	warn func(error) // writes to the log of this server
 

@@ -30,8 +30,8 @@ func startMetrics(t *testing.T, variables map[string]string, readers ...telemetr
 	return telemetry.Start(t.Context(), telemetry.Settings{Environment: environmentOf(variables), Logger: slog.New(slog.DiscardHandler), Readers: readers})
 }
 
-// Nothing is measured or traced unless someone asks for it, and what cannot be is said, with the cure. Both signals have
-// the same variables, but for their names.
+// Nothing is measured or traced unless someone asks for it, and what cannot be is said, with the
+// cure. Both signals have the same variables, but for their names.
 func TestWhoAsks(t *testing.T) {
 	starts := map[string]func(variables map[string]string) (started bool, err error){
 		"METRICS": func(variables map[string]string) (bool, error) {

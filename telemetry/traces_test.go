@@ -209,7 +209,8 @@ func TestEndpointWithALongPage(t *testing.T) {
 	}
 }
 
-// The end comes, also when an endpoint switches protocols, and the exporter reads on without a timeout.
+// The end comes, also when an endpoint switches protocols, and the exporter reads on without a
+// timeout.
 func TestEndpointWithAnotherProtocol(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(t, "HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
 	metrics := must.Get(telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}))(t)

@@ -30,8 +30,9 @@ var contentTypes = map[string]string{
 	".webp":    "image/webp",
 }
 
-// asset is one file, gzipped and not. The form that is not embedded is made for the first client that takes it, and
-// stays: all files together are some megabytes, and unpacking the largest takes 9 ms.
+// asset is one file, gzipped and not. The form that is not embedded is made for the first client
+// that takes it, and stays: all files together are some megabytes, and unpacking the largest takes
+// 9 ms.
 type asset struct {
 	packed      func() []byte
 	unpacked    func() []byte
@@ -57,7 +58,8 @@ func packedAsset(name string, packed []byte, policy, cache string) *asset {
 	return file
 }
 
-// namedAsset returns a file that has no content yet. Its entity tag is a hash of made, from which the content is made.
+// namedAsset returns a file that has no content yet. Its entity tag is a hash of made, from which
+// the content is made.
 func namedAsset(name string, made []byte, policy, cache string) *asset {
 	contentType, ok := contentTypes[path.Ext(name)]
 	if !ok {
@@ -128,8 +130,8 @@ func writePolicies(header http.Header, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, by its old name, or by
-// "*" when the name is absent.
+// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, by its old name, or
+// by "*" when the name is absent.
 func acceptsGzip(acceptEncoding []string) bool {
 	q, _ := edge.Weight(acceptEncoding, "gzip")
 	old, named := edge.Weight(acceptEncoding, "x-gzip")
@@ -137,23 +139,25 @@ func acceptsGzip(acceptEncoding []string) bool {
 }
 
 const (
-	// homePolicy allows the home page its style sheet, its picture and the script that copies, and nothing else.
+	// homePolicy allows the home page its style sheet, its picture and the script that copies, and
+	// nothing else.
 	homePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// productPolicy allows a product page the element's script, which calls the API, and files of the shop's layout on
-	// this host: style sheets, scripts, pictures, fonts, and a form such as a search. The verbs are the hash of the only
-	// inline style, and the origins of pictures and videos.
+	// productPolicy allows a product page the element's script, which calls the API, and files of the
+	// shop's layout on this host: style sheets, scripts, pictures, fonts, and a form such as a search.
+	// The verbs are the hash of the only inline style, and the origins of pictures and videos.
 	productPolicy = "default-src 'none'; script-src 'self'; style-src 'self' '%s'; img-src 'self'%s; font-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-	// deskPolicy allows the script of the page for moderators to call the API. The browser submits no form itself, so a
-	// token never gets into an address. The verb is the origin of pictures.
+	// deskPolicy allows the script of the page for moderators to call the API. The browser submits no
+	// form itself, so a token never gets into an address. The verb is the origin of pictures.
 	deskPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'%s; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// explorerPolicy is as narrow as the editor allows, which sets inline styles, shows icons from a font and from data:
-	// addresses, and runs workers. Scripts come from this host only, and none is inline.
+	// explorerPolicy is as narrow as the editor allows, which sets inline styles, shows icons from a
+	// font and from data: addresses, and runs workers. Scripts come from this host only, and none is
+	// inline.
 	explorerPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 		"font-src 'self' data:; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

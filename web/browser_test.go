@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/schematest"
 )
 
-// serve starts a server of the pages and a stand-in for the API. It returns its address, and what tells the names of the
-// operations that were asked so far.
+// serve starts a server of the pages and a stand-in for the API. It returns its address, and what
+// tells the names of the operations that were asked so far.
 func serve(t *testing.T) (address string, asked func() []string) {
 	t.Helper()
 	mux, api := http.NewServeMux(), &stub{schema: schematest.Load(t)}

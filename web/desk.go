@@ -16,7 +16,8 @@ var deskFiles embed.FS
 // deskPath is where moderators work.
 const deskPath = "/moderation"
 
-// deskLanguages are the languages of the page for moderators; the first is for readers of any other.
+// deskLanguages are the languages of the page for moderators; the first is for readers of any
+// other.
 var deskLanguages = []string{"en", "de"}
 
 var chooseDesk = newChooser(deskLanguages...)

@@ -58,8 +58,8 @@ func TestTextsOfTheDesk(t *testing.T) {
 	}
 }
 
-// A server that runs only trusted documents accepts its pages' requests: each document fits the schema. The documents
-// of the page for moderators are all there.
+// A server that runs only trusted documents accepts its pages' requests: each document fits the
+// schema. The documents of the page for moderators are all there.
 func TestOperationsOfPages(t *testing.T) {
 	var manifest struct {
 		Operations []struct{ ID, Name, Body string }
@@ -108,7 +108,8 @@ func TestReasonsOfTheDesk(t *testing.T) {
 			t.Errorf("the texts of %s: %s", enum, diff)
 		}
 	}
-	// The element says each but OTHER to the author. Its script makes the English words of the names: web/component/src/texts.ts.
+	// The element says each but OTHER to the author. Its script makes the English words of the names:
+	// web/component/src/texts.ts.
 	for _, value := range schema.Types["RejectionReason"].EnumValues {
 		said, spelled := englishTexts.words()["reason."+value.Name], strings.ReplaceAll(value.Name, "_", " ")
 		if want := spelled[:1] + strings.ToLower(spelled[1:]); value.Name != "OTHER" && said != want {

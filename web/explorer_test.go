@@ -134,8 +134,8 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// First-time visitors see one tab, its answer and the plan of that. Later they find their own tabs, and nothing runs by
-// itself.
+// First-time visitors see one tab, its answer and the plan of that. Later they find their own tabs,
+// and nothing runs by itself.
 func (e explorer) firstVisit(t *testing.T) {
 	var answer string
 	e.visit(t, "",
@@ -155,8 +155,8 @@ func (e explorer) firstVisit(t *testing.T) {
 	}
 }
 
-// An example opens in its own tab, which is in view and marked, and goes to the server as it was written, with its
-// variables. These are unfolded if there are any.
+// An example opens in its own tab, which is in view and marked, and goes to the server as it was
+// written, with its variables. These are unfolded if there are any.
 func (e explorer) examples(t *testing.T) {
 	all := examples(t)
 	answers := make([]string, len(all))
@@ -234,8 +234,8 @@ const (
 )
 
 // The address that is copied leads another visitor to the same query and variables, and holds no
-// headers. One that is too long is not offered. Once the visitor changes the query, the address is no longer its own: a
-// reload shows what they wrote.
+// headers. One that is too long is not offered. Once the visitor changes the query, the address is
+// no longer its own: a reload shows what they wrote.
 func (e explorer) sharing(t *testing.T) {
 	const shared = "query Shared($n: Int) {\n  # é & + % <b>\n  leaderboard(first: $n) { rank }\n}"
 	var copied string
@@ -263,8 +263,8 @@ func (e explorer) sharing(t *testing.T) {
 		chromedp.Reload(), is(query, shared+"# changed"), is(tabTitles, []string{"Shared"}))
 }
 
-// Where a query asks for no plan, or for a part of it, a button adds the whole plan. The API accepts the resulting
-// query.
+// Where a query asks for no plan, or for a part of it, a button adds the whole plan. The API
+// accepts the resulting query.
 func (e explorer) plan(t *testing.T) {
 	var answer string
 	e.visit(t, "",
@@ -296,7 +296,8 @@ func forcedColours(forced string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "forced-colors", Value: forced}})
 }
 
-// answering has the page get an answer of the API, or fail to, by a statement in JavaScript; no schema comes then.
+// answering has the page get an answer of the API, or fail to, by a statement in JavaScript; no
+// schema comes then.
 func answering(statement string) chromedp.Action {
 	return chromedp.Evaluate(`window.fetch = async () => { `+statement+` }`, nil)
 }
@@ -309,8 +310,8 @@ func before(script string) chromedp.Action {
 	})
 }
 
-// An alias gives any field the name of a plan or of a part of one. The strip shows what it can of that, and of many
-// plans the first. A word that is longer than a line is broken.
+// An alias gives any field the name of a plan or of a part of one. The strip shows what it can of
+// that, and of many plans the first. A word that is longer than a line is broken.
 func (e explorer) otherPlans(t *testing.T) {
 	const text = `"<img src=x onerror=alert(1)>"`
 	var answer string
@@ -330,7 +331,8 @@ func (e explorer) otherPlans(t *testing.T) {
 		is(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.graphiql-footer'))`, 0))...)
 }
 
-// The page works in a browser that lets it keep nothing, and with what it did not keep in this form.
+// The page works in a browser that lets it keep nothing, and with what it did not keep in this
+// form.
 func (e explorer) kept(t *testing.T) {
 	for _, script := range []string{
 		`Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
@@ -361,8 +363,8 @@ func (e explorer) noAnswers(t *testing.T) {
 		browsertest.Click(".graphiql-execute-button"), has(result, "Correct it in the pane of headers"))...)
 }
 
-// A schema that could not be read when the page opened is read with the next run, and a run is what the visitor is told to
-// try.
+// A schema that could not be read when the page opened is read with the next run, and a run is what
+// the visitor is told to try.
 func (e explorer) schemaComesLate(t *testing.T) {
 	const docs = `document.querySelector('.graphiql-plugin')?.innerText`
 	must.Do(t, chromedp.Run(e.ctx, before(`window.ask = fetch; window.fetch = async () => { throw new TypeError('Failed to fetch'); }`)))
@@ -454,8 +456,8 @@ const shifts = `(() => {
 		({ node, previousRect: from, currentRect: to }) => (node?.className || node?.id || node?.nodeName || 'gone') + ': ' + [from.x, from.y, from.width, from.height] + ' to ' + [to.x, to.y, to.width, to.height]) }))); }, 300));
 })()`
 
-// Nothing that a visitor sees moves while the explorer loads, on a phone and elsewhere. Browsers score
-// moves from 0, and call up to 0.1 good.
+// Nothing that a visitor sees moves while the explorer loads, on a phone and elsewhere. Browsers
+// score moves from 0, and call up to 0.1 good.
 func (e explorer) staysInPlace(t *testing.T) {
 	for _, size := range [][2]int64{{360, 640}, {768, 800}, {1280, 800}} {
 		var answer string
@@ -493,7 +495,8 @@ func TestColoursAreInTheBuiltExplorer(t *testing.T) {
 	}
 }
 
-// Licences ask for their text, not for their name. The notices are those of Monaco and Prettier, which bundle packages themselves.
+// Licences ask for their text, not for their name. The notices are those of Monaco and Prettier,
+// which bundle packages themselves.
 func TestLicencesOfTheExplorer(t *testing.T) {
 	all := unpacked(t, shared()["/playground/licences.txt"].packed())
 	for section := range strings.SplitSeq(all, "\n"+strings.Repeat("-", 80)+"\n\n") {

@@ -23,8 +23,8 @@ const onePage = `{"data":{"product":{"id":"espresso-machine","stats":{"total":1,
 "createdAt":"2024-05-31T12:00:00Z","updatedAt":null,"version":1,"isVerifiedPurchase":true,"media":[],"votes":{"helpful":2},"reply":null}],"plan":null}},
 "viewer":{"customerId":null,"isModerator":false,"mayWrite":false,"cannotWriteReason":"TOKEN_REQUIRED","cannotVoteReason":"TOKEN_REQUIRED"}}}`
 
-// The home page is for reading and copying: each client's code by a click or by arrow keys, its copy
-// on the clipboard, and the query open in the explorer.
+// The home page is for reading and copying: each client's code by a click or by arrow keys, its
+// copy on the clipboard, and the query open in the explorer.
 func TestHomeInABrowser(t *testing.T) {
 	ctx := browsertest.Open(t)
 	api := newStub(t, strings.NewReplacer(`"en"`, `"ar"`, `"rank":2`, `"rank":10`).Replace(someLeaders), someBoards, somePraise)

@@ -19,7 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// The commands of the home page name the server by the address of the request. An invalid Host appears nowhere on it.
+// The commands of the home page name the server by the address of the request. An invalid Host
+// appears nowhere on it.
 func TestCommandsNameTheServer(t *testing.T) {
 	for _, test := range []struct{ host, proxy, want, reason string }{
 		{"localhost:8081", "", "http://localhost:8081", "another port"},
@@ -68,8 +69,8 @@ func askHome(t *testing.T, change func(*http.Request)) string {
 	return html.UnescapeString(w.Body.String())
 }
 
-// The home page leads to each guide by its heading. Each is a page whose links lead to what the server
-// has.
+// The home page leads to each guide by its heading. Each is a page whose links lead to what the
+// server has.
 func TestGuidesAreServed(t *testing.T) {
 	front := html.UnescapeString(body(t, "/"))
 	address, id := regexp.MustCompile(`<a href="([^"]*)"`), regexp.MustCompile(` id="([^"]*)"`)
@@ -99,8 +100,8 @@ func TestGuidesAreServed(t *testing.T) {
 	}
 }
 
-// The icon for browsers that know no SVG is the picture of icon.svg, in each size that they show. It
-// was made by Chromium, one screenshot of icon.svg for each size, on nothing:
+// The icon for browsers that know no SVG is the picture of icon.svg, in each size that they show.
+// It was made by Chromium, one screenshot of icon.svg for each size, on nothing:
 //
 //	chromium --headless --default-background-color=00000000 --window-size=32,32 --screenshot=32.png icon.html
 func TestFavicon(t *testing.T) {

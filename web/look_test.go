@@ -25,8 +25,8 @@ func colours(t *testing.T) map[string][2]string {
 	return byName
 }
 
-// Each pair of colours that meet has the contrast that WCAG 2.2 requires at level AA. That is 4.5 for text (1.4.3), and
-// 3 for what must be seen to be used or understood (1.4.11).
+// Each pair of colours that meet has the contrast that WCAG 2.2 requires at level AA. That is 4.5
+// for text (1.4.3), and 3 for what must be seen to be used or understood (1.4.11).
 func TestContrast(t *testing.T) {
 	const text, graphic = 4.5, 3
 	palette := colours(t)
@@ -80,7 +80,8 @@ func contrast(t *testing.T, one, other string) float64 {
 	return (max(a, b) + 0.05) / (min(a, b) + 0.05)
 }
 
-// luminance is the relative luminance of a colour such as "#a8380f", 0 to 1, as WCAG 2.2 defines it.
+// luminance is the relative luminance of a colour such as "#a8380f", 0 to 1, as WCAG 2.2 defines
+// it.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	if len(colour) != len("#rrggbb") {
@@ -130,7 +131,8 @@ func TestFallbacksAreTheTokens(t *testing.T) {
 	}
 }
 
-// The pages fit either direction of writing: no style sheet mentions left or right, and none loads anything.
+// The pages fit either direction of writing: no style sheet mentions left or right, and none loads
+// anything.
 func TestStylesAreLogical(t *testing.T) {
 	physical := regexp.MustCompile(`(?m)^\s*(?:(?:margin|padding|min|max)-)?(?:left|right|top|bottom|width|height):|border-(?:left|right|top|bottom)|text-align: (?:left|right)|url\(|@import|#[0-9a-f]{3,6};`)
 	for _, path := range styled {

@@ -127,8 +127,8 @@ type apiError struct {
 	} `json:"extensions"`
 }
 
-// parseAnswer reads the answer to a state. A body that is no answer, such as a proxy's page, gives neither
-// data nor errors.
+// parseAnswer reads the answer to a state. A body that is no answer, such as a proxy's page, gives
+// neither data nor errors.
 func parseAnswer(s state, body []byte) answer {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -140,9 +140,9 @@ func parseAnswer(s state, body []byte) answer {
 	return a
 }
 
-// recount replaces counts that the list contradicts: they follow a write within moments, the list does at
-// once. A list that is complete counts itself. Counts that are less than what another one shows are left
-// out. The element does the same.
+// recount replaces counts that the list contradicts: they follow a write within moments, the list
+// does at once. A list that is complete counts itself. Counts that are less than what another one
+// shows are left out. The element does the same.
 func (p *product) recount(s state) {
 	l := p.List
 	shown, info := len(l.Nodes), l.PageInfo

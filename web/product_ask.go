@@ -27,8 +27,8 @@ func (r *apiResponse) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// askAPI sends an operation to the API from within the server, as any client would: all limits apply
-// to it. The variables are anything that can be encoded as JSON.
+// askAPI sends an operation to the API from within the server, as any client would: all limits
+// apply to it. The variables are anything that can be encoded as JSON.
 //
 // The request has the address of the one for the page, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.

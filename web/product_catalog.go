@@ -17,15 +17,18 @@ import (
 )
 
 const (
-	// keptFor is how long a product is known before it is fetched again. The old data counts until the answer arrives.
+	// keptFor is how long a product is known before it is fetched again. The old data counts until the
+	// answer arrives.
 	keptFor = time.Hour
-	// failedFor is how long after a failure a product is fetched again, and the least time between two logged failures.
+	// failedFor is how long after a failure a product is fetched again, and the least time between two
+	// logged failures.
 	failedFor = time.Minute
 	// patience is how long a page waits for products that were never fetched.
 	patience = 400 * time.Millisecond
 	// fetchTimeout bounds a fetch. Pages do not wait for it.
 	fetchTimeout = 5 * time.Second
-	// maxFetches bounds the fetches at a time: visitors choose the products, and the shop has other work.
+	// maxFetches bounds the fetches at a time: visitors choose the products, and the shop has other
+	// work.
 	maxFetches = 8
 	// maxBytes bounds an answer. Pages of products have some hundred kilobytes.
 	maxBytes = 2 << 20
@@ -33,10 +36,12 @@ const (
 	maxKnown = 10_000
 )
 
-// Catalog fetches the names of products from the shop, at an address for each product. The answer is JSON, or the
-// shop's own page of the product with JSON-LD. A nil Catalog knows nothing. Safe for concurrent use.
+// Catalog fetches the names of products from the shop, at an address for each product. The answer
+// is JSON, or the shop's own page of the product with JSON-LD. A nil Catalog knows nothing. Safe
+// for concurrent use.
 //
-// A page never depends on the shop: it waits a moment for a name that was never fetched, and is then shown without it.
+// A page never depends on the shop: it waits a moment for a name that was never fetched, and is
+// then shown without it.
 type Catalog struct {
 	ctx      context.Context // ends all fetching; not a request's: others wait for the same answer
 	address  address
@@ -55,8 +60,9 @@ type catalogEntry struct {
 	until time.Time
 }
 
-// NewCatalog returns a catalog that fetches until the context ends. The template is an address with {id} in place of a
-// product's id. It must be on the internet, unless inside allows private networks and this machine, too.
+// NewCatalog returns a catalog that fetches until the context ends. The template is an address with
+// {id} in place of a product's id. It must be on the internet, unless inside allows private
+// networks and this machine, too.
 func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Logger) (*Catalog, error) {
 	address, err := parseAddress(template, inside)
 	if err != nil {
@@ -73,7 +79,8 @@ func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Log
 	}, nil
 }
 
-// Find returns the known data of products by their ids. It waits a moment for products that were never fetched.
+// Find returns the known data of products by their ids. It waits a moment for products that were
+// never fetched.
 func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 	if c == nil {
 		return nil

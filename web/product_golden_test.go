@@ -98,8 +98,8 @@ func get(t testing.TB, answer []byte, status int, address, language string) prod
 	return pages.Product(r, "https://shop.example")
 }
 
-// The inside of an element equals the page's, except that its links lead to another page. A text replaces what cannot
-// be shown, such as an impossible choice.
+// The inside of an element equals the page's, except that its links lead to another page. A text
+// replaces what cannot be shown, such as an impossible choice.
 func TestInside(t *testing.T) {
 	for _, row := range []struct {
 		address, fixture string

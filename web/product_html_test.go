@@ -35,7 +35,8 @@ func wellFormed(t testing.TB, page []byte) {
 	}
 }
 
-// tagsAndTexts returns the tags and texts of a page, with checks of what a parser would mend silently.
+// tagsAndTexts returns the tags and texts of a page, with checks of what a parser would mend
+// silently.
 func tagsAndTexts(t testing.TB, page []byte) (all []string) {
 	t.Helper()
 	var open []string

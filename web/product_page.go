@@ -18,13 +18,14 @@ import (
 // timeout bounds the request to the API. A person does not wait longer.
 const timeout = 8 * time.Second
 
-// productPages are the product pages of one API: everything that a shop shows about the comments of one
-// product, with links that work without JavaScript and that search engines follow. Safe for
+// productPages are the product pages of one API: everything that a shop shows about the comments of
+// one product, with links that work without JavaScript and that search engines follow. Safe for
 // concurrent use.
 //
-// A page has an element, <talkback-comments>, whose inside the server writes as a declarative shadow
-// root. The element's script takes over the same DOM when it arrives. An address becomes a state, one
-// request to the API answers it, a view decides every text and link, and a template writes them.
+// A page has an element, <talkback-comments>, whose inside the server writes as a declarative
+// shadow root. The element's script takes over the same DOM when it arrives. An address becomes a
+// state, one request to the API answers it, a view decides every text and link, and a template
+// writes them.
 type productPages struct {
 	api     http.Handler
 	style   template.CSS
@@ -40,7 +41,8 @@ type productPages struct {
 	Layout      *Layout
 }
 
-// newProductPages returns pages whose comments the API answers. The style is the CSS of the element.
+// newProductPages returns pages whose comments the API answers. The style is the CSS of the
+// element.
 func newProductPages(api http.Handler, style []byte) *productPages {
 	sum := sha256.Sum256(style)
 	return &productPages{
@@ -58,8 +60,8 @@ type productPage struct {
 	// Header has the headers of the page besides its length and its policies.
 	Header http.Header
 	Body   []byte
-	// Version changes with the content of the page, but not with the times of reading it. It is empty for a page that must
-	// not be cached.
+	// Version changes with the content of the page, but not with the times of reading it. It is empty
+	// for a page that must not be cached.
 	Version string
 	// About is the product of a page that is the same for everyone; empty for any other page.
 	About string
@@ -138,8 +140,8 @@ func (p *productPages) complete(page productPage, t *texts, s state, a answer, n
 	return page
 }
 
-// Widget returns the element with the first comments of a product, in English, to stand on a page that
-// everyone sees. It is empty without comments.
+// Widget returns the element with the first comments of a product, in English, to stand on a page
+// that everyone sees. It is empty without comments.
 func (p *productPages) Widget(ctx context.Context, id string) template.HTML {
 	s := state{Product: id, Page: 1}
 	reply := askForAll(ctx, p.api, operation, s.variables())
@@ -164,7 +166,8 @@ func (p *productPages) missing(t *texts, reason string) productPage {
 	})
 }
 
-// lasting are codes of errors that persist after a retry. Visitors did not cause them on the first page: the operation is ours.
+// lasting are codes of errors that persist after a retry. Visitors did not cause them on the first
+// page: the operation is ours.
 var lasting = append([]string{"QUERY_TOO_LONG", "INTERNAL"}, refusals...)
 
 // statusOf returns the status of the page of an answer.
@@ -227,8 +230,8 @@ func (t *texts) description(p *product, called string) string {
 		"stars", t.averageStars(*p.Stats.Average).Label)
 }
 
-// embedded returns the initial state of the element: the query and its answer. It is JSON that can stand in a script
-// element: the characters that could end it are escaped.
+// embedded returns the initial state of the element: the query and its answer. It is JSON that can
+// stand in a script element: the characters that could end it are escaped.
 func embedded(t *texts, s state, body []byte) template.JS {
 	var said struct { // without the cost, which is only for the client of the request
 		Data   json.RawMessage `json:"data"`
@@ -292,8 +295,9 @@ func pageOf(status int, t *texts, body []byte) productPage {
 // insideSuffix ends the path of the inside of an element, after the path of its product's page.
 const insideSuffix = "/element"
 
-// Inside answers a request for the inside of the element, which the server of a shop puts into a page of its own. The
-// query is that of the shop's page, and its parameter path is the path of that page.
+// Inside answers a request for the inside of the element, which the server of a shop puts into a
+// page of its own. The query is that of the shop's page, and its parameter path is the path of that
+// page.
 func (p *productPages) Inside(r *http.Request) productPage {
 	t := textsFor(r.Header.Get("Accept-Language"))
 	address := *r.URL

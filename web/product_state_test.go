@@ -58,8 +58,9 @@ var states = rapid.Custom(func(t *rapid.T) state {
 	return s
 })
 
-// The rules of the guide for crawlers allow exactly the addresses that search engines are to list. Of the rules that match
-// an address, the longest counts: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2
+// The rules of the guide for crawlers allow exactly the addresses that search engines are to list.
+// Of the rules that match an address, the longest counts:
+// https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2
 func TestRulesForCrawlers(t *testing.T) {
 	rule := regexp.MustCompile(`(?m)^(Allow|Disallow): (.*)$`)
 	rules := rule.FindAllStringSubmatch(string(must.Get(os.ReadFile("../docs/guide/product-page.md"))(t)), -1)

@@ -23,8 +23,8 @@ import (
 //go:embed product/template
 var templateFiles embed.FS
 
-// templates holds, for each language, a function that reads the templates with its texts at its first
-// call.
+// templates holds, for each language, a function that reads the templates with its texts at its
+// first call.
 var templates = func() map[string]func() *template.Template {
 	all := map[string]func() *template.Template{}
 	for _, t := range translations {
@@ -75,8 +75,8 @@ func execute(t *texts, name string, data any) []byte {
 	return out.Bytes()
 }
 
-// Layout is the page of a shop, with places for the parts of product pages: a template of package html/template. A nil
-// Layout has no places. Safe for concurrent use.
+// Layout is the page of a shop, with places for the parts of product pages: a template of package
+// html/template. A nil Layout has no places. Safe for concurrent use.
 type Layout struct {
 	template *template.Template
 	source   string
@@ -139,8 +139,8 @@ func located(err error) error {
 }
 
 // allowed returns an error for elements and attributes that browsers would refuse silently, by the
-// Content-Security-Policy of product pages: inline code and style, code and style of another host, frames, audio and
-// video.
+// Content-Security-Policy of product pages: inline code and style, code and style of another host,
+// frames, audio and video.
 func allowed(name string, source []byte) error {
 	line := 1
 	for z := html.NewTokenizer(bytes.NewReader(source)); z.Next() != html.ErrorToken; {

@@ -17,8 +17,9 @@ import (
 //go:embed product/texts
 var textFiles embed.FS
 
-// texts are the texts of the page in one language, with its way to write numbers and days. The element reads the same
-// files, and writes numbers and days by Intl: a test in a browser compares the two.
+// texts are the texts of the page in one language, with its way to write numbers and days. The
+// element reads the same files, and writes numbers and days by Intl: a test in a browser compares
+// the two.
 type texts struct {
 	lang  string // its tag, which the files are named by
 	tag   language.Tag
@@ -35,8 +36,8 @@ var (
 	// chooseLanguage returns the language of the texts that suit an Accept-Language header best.
 	chooseLanguage = newChooser(textLanguages()...)
 
-	// autonyms are the names of languages in those languages. Go and browsers have different versions of these names, so
-	// both sides read one file.
+	// autonyms are the names of languages in those languages. Go and browsers have different versions
+	// of these names, so both sides read one file.
 	autonyms = readTexts("languages")
 )
 
@@ -60,8 +61,8 @@ func readTexts(name string) map[string]string {
 // some dozens; reading a megabyte of tags takes a second.
 const maxAcceptLanguage = 1 << 10
 
-// newChooser returns a function that chooses one of some languages for an Accept-Language header, the
-// first of them if none suits.
+// newChooser returns a function that chooses one of some languages for an Accept-Language header,
+// the first of them if none suits.
 func newChooser(tags ...string) func(acceptLanguage string) string {
 	var supported []language.Tag
 	for _, tag := range tags {
@@ -84,7 +85,8 @@ func newChooser(tags ...string) func(acceptLanguage string) string {
 	}
 }
 
-// asRead puts Arabic and Chinese in place of languages whose speakers read these. The CLDR does not say so.
+// asRead puts Arabic and Chinese in place of languages whose speakers read these. The CLDR does not
+// say so.
 func asRead(wanted []language.Tag) []language.Tag {
 	for i, tag := range wanted {
 		switch base, _ := tag.Base(); base.String() {
@@ -97,8 +99,8 @@ func asRead(wanted []language.Tag) []language.Tag {
 	return wanted
 }
 
-// withoutTraditional removes Traditional Chinese, since our Chinese is simplified, and the "zh" that browsers
-// put behind it.
+// withoutTraditional removes Traditional Chinese, since our Chinese is simplified, and the "zh"
+// that browsers put behind it.
 func withoutTraditional(wanted []language.Tag) []language.Tag {
 	traditional := false
 	return slices.DeleteFunc(wanted, func(tag language.Tag) bool {
@@ -124,8 +126,8 @@ func textLanguages() []string {
 	return tags
 }
 
-// textsPath returns the path of the element's texts in a language. The element finds them beside its script and beside
-// the API.
+// textsPath returns the path of the element's texts in a language. The element finds them beside
+// its script and beside the API.
 func textsPath(lang string) string { return "/talkback/" + lang + ".json" }
 
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
@@ -158,7 +160,8 @@ var pluralForms = [...]string{
 	plural.Other: ".other", plural.Zero: ".zero", plural.One: ".one", plural.Two: ".two", plural.Few: ".few", plural.Many: ".many",
 }
 
-// millions are the languages that say "a million of comments". The plural rules of x/text do not have this form.
+// millions are the languages that say "a million of comments". The plural rules of x/text do not
+// have this form.
 var millions = []string{"es", "fr", "it", "pt"}
 
 // formOf returns the plural form of a key for a number, given as a whole number and hundredths.

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// Every language has every text, with the same placeholders, in each form that its numbers need. There are no unused
-// texts.
+// Every language has every text, with the same placeholders, in each form that its numbers need.
+// There are no unused texts.
 func TestTranslationsAreComplete(t *testing.T) {
 	var plurals []string
 	for key := range englishTexts.words() {
@@ -55,7 +55,8 @@ func TestTranslationsAreComplete(t *testing.T) {
 	}
 }
 
-// cmpPlaceholders returns the placeholders of a text that a translation lacks, and those it has beside.
+// cmpPlaceholders returns the placeholders of a text that a translation lacks, and those it has
+// beside.
 func cmpPlaceholders(text, translation string) (missing, more string) {
 	without := func(text, other string) string {
 		for _, found := range regexp.MustCompile(`\{\w+\}`).FindAllString(other, -1) {
@@ -163,8 +164,8 @@ func TestValuesAreNotTemplates(t *testing.T) {
 }
 
 // Google's requirements for a review snippet of a product:
-// https://developers.google.com/search/docs/appearance/structured-data/review-snippet. All but publisher, which is for
-// a critic's review, are present.
+// https://developers.google.com/search/docs/appearance/structured-data/review-snippet. All but
+// publisher, which is for a critic's review, are present.
 var googleAsks = map[string]struct{ required, recommended []string }{
 	"Product":         {required: []string{"name"}, recommended: []string{"review", "aggregateRating", "url"}},
 	"AggregateRating": {required: []string{"ratingValue", "ratingCount"}, recommended: []string{"bestRating", "worstRating"}},
@@ -207,8 +208,8 @@ func TestStructuredData(t *testing.T) {
 	}
 }
 
-// tellsThePage checks that data for search engines say what the page says: of the product, and of each comment whose
-// author gave a name.
+// tellsThePage checks that data for search engines say what the page says: of the product, and of
+// each comment whose author gave a name.
 func tellsThePage(t *testing.T, name string, text []byte, page string, p *product) {
 	t.Helper()
 	var told structured

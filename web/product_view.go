@@ -90,7 +90,8 @@ const (
 	widestLine = 85
 )
 
-// linesOf returns how many lines a text takes on a wide screen. The component counts in the same way.
+// linesOf returns how many lines a text takes on a wide screen. The component counts in the same
+// way.
 func linesOf(text string) int {
 	lines := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -114,8 +115,8 @@ func (t *texts) mediaName(at int, m media) string {
 // dateTime returns a time in the form of a datetime attribute.
 func dateTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// bars are the histogram: how many comments of the chosen languages, traits and days have each rating,
-// if that is known.
+// bars are the histogram: how many comments of the chosen languages, traits and days have each
+// rating, if that is known.
 func (t *texts) bars(s state, p *product) []barView {
 	counts, known := p.Stats.Ratings, s.filter(nil) == nil
 	switch {
@@ -198,8 +199,8 @@ func (s *stats) having(trait string) *int {
 	return s.WithMedia
 }
 
-// chips are the languages to choose from: those of the statistics, and then the chosen ones that the statistics lack,
-// whose comments are not counted. A single language is no choice.
+// chips are the languages to choose from: those of the statistics, and then the chosen ones that
+// the statistics lack, whose comments are not counted. A single language is no choice.
 func (t *texts) chips(s state, p *product) (chips []choiceView) {
 	var tags []string
 	for _, c := range p.Languages {
@@ -232,7 +233,8 @@ func (t *texts) chips(s state, p *product) (chips []choiceView) {
 	return chips
 }
 
-// hidden are the parameters that a form sends along, without those that it has fields for or resets.
+// hidden are the parameters that a form sends along, without those that it has fields for or
+// resets.
 func (s state) hidden(without ...string) []parameter {
 	return slices.DeleteFunc(s.at(1).parameters(), func(p parameter) bool { return slices.Contains(without, p.Name) })
 }

@@ -30,9 +30,10 @@ var planned = object{"comments": object{"plan": object{
 	"reads": []object{{"index": "byRating", "partitionKey": "P#1/5", "itemsRead": 6, "itemsKept": 5, "readUnits": 0.5}},
 }}}
 
-// stub is an API that answers introspection with the schema, and refuses what the schema does not have. Operations that
-// it has no answers for are answered with what was asked: the name of the operation, the variables and the header
-// Authorization, under "data" as no real answer would have them, and a plan if it was asked for.
+// stub is an API that answers introspection with the schema, and refuses what the schema does not
+// have. Operations that it has no answers for are answered with what was asked: the name of the
+// operation, the variables and the header Authorization, under "data" as no real answer would have
+// them, and a plan if it was asked for.
 type stub struct {
 	schema  *ast.Schema
 	answers map[string]string // by the names of operations

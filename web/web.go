@@ -1,12 +1,13 @@
 // Package web serves the pages that people see: the home page at "/", which leads on to everything
 // else, the product pages below "/products/", the page for moderators at "/moderation", and the
-// explorer at "/playground", which is GraphiQL with example queries. At "/talkback.js" it serves the
-// element that shows comments on any page, and below "/talkback/" its texts in other languages.
+// explorer at "/playground", which is GraphiQL with example queries. At "/talkback.js" it serves
+// the element that shows comments on any page, and below "/talkback/" its texts in other languages.
 //
-// Everything is in the binary: no page loads anything from another host, and a Content-Security-Policy enforces that.
-// The explorer and the element are built beforehand, from the folders of these names, and committed as gzipped files,
-// so a build of the server needs neither Node nor a network. The pages speak to the API over HTTP only, at "/graphql"
-// of the host they came from.
+// Everything is in the binary: no page loads anything from another host, and a
+// Content-Security-Policy enforces that. The explorer and the element are built beforehand, from
+// the folders of these names, and committed as gzipped files, so a build of the server needs
+// neither Node nor a network. The pages speak to the API over HTTP only, at "/graphql" of the host
+// they came from.
 package web
 
 import (
@@ -30,8 +31,8 @@ import (
 //go:embed desk/desk.css desk/*.js home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
 var files embed.FS
 
-// Operations returns the manifest of the operations that browsers send for pages of this server: those
-// of the element, and of the page for moderators.
+// Operations returns the manifest of the operations that browsers send for pages of this server:
+// those of the element, and of the page for moderators.
 func Operations() []byte { return mustHave(files.ReadFile("component/dist/operations.json")) }
 
 // Options tell the pages about their server.
@@ -39,8 +40,8 @@ type Options struct {
 	// Schema is what "/schema.graphql" serves, in the schema definition language. Without it there
 	// is no such page.
 	Schema string
-	// MediaOrigin is the origin of pictures and videos of comments, such as "https://media.example"; empty if there are
-	// none.
+	// MediaOrigin is the origin of pictures and videos of comments, such as "https://media.example";
+	// empty if there are none.
 	MediaOrigin string
 	// Pictures is served below PicturesPath; nil for nothing.
 	Pictures fs.FS
@@ -60,8 +61,8 @@ type Options struct {
 // PicturesPath is where Options.Pictures are.
 const PicturesPath = "/pictures/"
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for them. It answers
-// unknown paths with 404. All handlers share one copy of every embedded file.
+// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for
+// them. It answers unknown paths with 404. All handlers share one copy of every embedded file.
 func (o Options) Handler(api http.Handler) http.Handler {
 	static := maps.Clone(shared())
 	if o.Schema != "" {
@@ -193,8 +194,9 @@ var shared = sync.OnceValue(func() static {
 		}
 		all["/playground/"+name] = file
 	}
-	// Pages of any origin may load the scripts of the element, which are gzipped, and its texts; the main script also as a
-	// module or with an integrity hash. The style of the element is inline in its pages.
+	// Pages of any origin may load the scripts of the element, which are gzipped, and its texts; the
+	// main script also as a module or with an integrity hash. The style of the element is inline in
+	// its pages.
 	for name, packed := range filesIn(files, "component/dist") {
 		name, isScript := strings.CutSuffix(name, ".gz")
 		if !isScript {

@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/servertest/lambdatest"
 )
 
-// The program answers requests that come by Lambda's runtime API, and survives other events. What an
-// invocation did is sent when its answer comes.
+// The program answers requests that come by Lambda's runtime API, and survives other events. What
+// an invocation did is sent when its answer comes.
 func TestAPI(t *testing.T) {
 	endpoint, receiver := dynamotest.Dynoxide(t), otlptest.Start(t)
 	_, table := newTable(t)

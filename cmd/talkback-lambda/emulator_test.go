@@ -26,8 +26,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// The program that `make lambda` builds, for this machine, runs in AWS's emulator of Lambda: one counts
-// what the stream hands over, one answers requests by it.
+// The program that `make lambda` builds, for this machine, runs in AWS's emulator of Lambda: one
+// counts what the stream hands over, one answers requests by it.
 func TestInEmulator(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	client, table := newTable(t)
@@ -73,7 +73,8 @@ func buildFunction(t *testing.T) string {
 	return path
 }
 
-// emulate runs a function with an environment in the emulator, which listens on loopback, until the test ends.
+// emulate runs a function with an environment in the emulator, which listens on loopback, until the
+// test ends.
 func emulate(t *testing.T, program string, environment []string) lambdatest.Invoke {
 	t.Helper()
 	const suite = "the function of AWS Lambda in its emulator"

@@ -141,8 +141,8 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// The filter passes only the records of comments, of votes and of the schedule's item. The table has
-// comments, one with a vote, counts and an idempotency key.
+// The filter passes only the records of comments, of votes and of the schedule's item. The table
+// has comments, one with a vote, counts and an idempotency key.
 func TestFilter(t *testing.T) {
 	client, table := countedTable(t)
 	must.Get(client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}))(t)

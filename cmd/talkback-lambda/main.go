@@ -123,8 +123,8 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 // invoke is the function that Lambda calls with the records of an event.
 type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// signals are the metrics and traces that are sent by OTLP; the zero value is for none. They are sent before an
-// invocation returns: between two invocations, the process is frozen.
+// signals are the metrics and traces that are sent by OTLP; the zero value is for none. They are
+// sent before an invocation returns: between two invocations, the process is frozen.
 type signals struct {
 	metrics *telemetry.Metrics
 	traces  *telemetry.Traces

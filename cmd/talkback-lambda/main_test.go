@@ -117,8 +117,8 @@ func TestFunctionFeeds(t *testing.T) {
 	}
 }
 
-// hand hands the records of new comments of a table to the function, which must process them. Their sequence
-// numbers begin with a text.
+// hand hands the records of new comments of a table to the function, which must process them. Their
+// sequence numbers begin with a text.
 func hand(t *testing.T, f invoke, table, sequence string, comments ...comment.Comment) {
 	t.Helper()
 	var records []events.DynamoDBEventRecord

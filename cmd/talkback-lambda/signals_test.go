@@ -18,7 +18,8 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// sending makes a function for a table that sends its signals to an endpoint, and does so only when an invocation ends.
+// sending makes a function for a table that sends its signals to an endpoint, and does so only when
+// an invocation ends.
 func sending(t *testing.T, endpoint string) (f invoke, table string) {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)

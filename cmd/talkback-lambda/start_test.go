@@ -16,8 +16,8 @@ import (
 
 var program = flag.String("program", "", "measure how long this program, as `make lambda` builds it for this machine, takes to start")
 
-// TestMeasureStart prints how long a new process takes until it asks for its first event, until it has
-// answered that, and then for another one.
+// TestMeasureStart prints how long a new process takes until it asks for its first event, until it
+// has answered that, and then for another one.
 func TestMeasureStart(t *testing.T) {
 	if *program == "" {
 		t.Skip("-args -program FILE measures")

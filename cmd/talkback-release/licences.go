@@ -26,13 +26,13 @@ import (
 // noticesFile has the licences and notices of software of others in an archive.
 const noticesFile = "THIRD-PARTY-LICENSES"
 
-// accepted are the licences of software of others that a release may have. They ask for no more than their text, and
-// MPL-2.0 for the place of the source.
+// accepted are the licences of software of others that a release may have. They ask for no more
+// than their text, and MPL-2.0 for the place of the source.
 var accepted = strings.Fields(`0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 blessing BlueOak-1.0.0 CC-BY-4.0 CC0-1.0 ISC MIT MIT-0 MPL-2.0
 	Unicode-DFS-2016 Zlib`)
 
-// readByPeople has the licences of texts that licensecheck does not know, such as lists of several licences. The keys are
-// SHA-256, so that a text is read again when it changes.
+// readByPeople has the licences of texts that licensecheck does not know, such as lists of several
+// licences. The keys are SHA-256, so that a text is read again when it changes.
 var readByPeople = map[string]string{
 	"00c31061d11a7d289e3f5ac49f58b0d5cffdd9d1d24a9ee4c9848354356386bc": "",         // aws-lambda-go LICENSE-SUMMARY
 	"f597097efe3d97021f89170746bd3a0fb9a8b6fb26b82043ed68a4e0283bee6c": "",         // modernc.org/libc LICENSE-3RD-PARTY.md
@@ -49,7 +49,8 @@ type notices struct {
 	engine module
 }
 
-// noticesOf returns the notices of a program. A module without a licence, or with one that is not accepted, is an error.
+// noticesOf returns the notices of a program. A module without a licence, or with one that is not
+// accepted, is an error.
 func (r *release) noticesOf(info *debug.BuildInfo) (notices, error) {
 	c := collector{names: map[string][]string{}, notices: notices{ids: map[string][]string{}}}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
@@ -72,7 +73,8 @@ func (r *release) noticesOf(info *debug.BuildInfo) (notices, error) {
 	return c.notices, nil
 }
 
-// addEngine adds the notices of the local engine, which archives and packages have beside the program.
+// addEngine adds the notices of the local engine, which archives and packages have beside the
+// program.
 func (r *release) addEngine(to *notices) error {
 	text, err := os.ReadFile(filepath.Join(r.root, "internal", "provision", "dynoxide-licences.txt"))
 	if err != nil {
@@ -97,7 +99,8 @@ func (n notices) expression() string {
 	return strings.Join(append([]string{own}, others...), " AND ")
 }
 
-// copyright returns the licence of the program and the notices, as packages for Debian have them in one file.
+// copyright returns the licence of the program and the notices, as packages for Debian have them in
+// one file.
 func (r *release) copyright(n notices) ([]byte, error) {
 	own, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
 	return slices.Concat(own, []byte("\n"), n.text), err
@@ -146,7 +149,8 @@ type collector struct {
 	names map[string][]string // whose a text is
 }
 
-// addFolder adds the licences and notices in the folder of a module, which may have code of others in its subfolders.
+// addFolder adds the licences and notices in the folder of a module, which may have code of others
+// in its subfolders.
 func (c *collector) addFolder(m module) error {
 	err := filepath.WalkDir(m.Dir, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

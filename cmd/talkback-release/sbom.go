@@ -57,7 +57,8 @@ func (r *release) list(b build) error {
 	})
 }
 
-// moduleOf returns a module as a component, with its checksum from go.sum and the licences that its texts are.
+// moduleOf returns a module as a component, with its checksum from go.sum and the licences that its
+// texts are.
 func (n notices) moduleOf(m *debug.Module) cdx.Component {
 	url := "pkg:golang/" + m.Path + "@" + m.Version
 	c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version}

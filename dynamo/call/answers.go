@@ -41,10 +41,11 @@ const mostAnswer = 128 << 20
 // answers verifies the answers of a client, and bounds the memory that they take. It consists of
 // two middlewares around the SDK's decoder. It is safe for concurrent use.
 //
-// An answer takes room for its Content-Length from its headers until it is decoded. It waits for room
-// in the order in which headers arrive, until its call's context ends. An answer that is larger than
-// the room, or of unknown length, takes the whole room for large ones. This cannot deadlock: an answer
-// with room is only read and decoded, which waits neither for room nor for internal/usage.
+// An answer takes room for its Content-Length from its headers until it is decoded. It waits for
+// room in the order in which headers arrive, until its call's context ends. An answer that is
+// larger than the room, or of unknown length, takes the whole room for large ones. This cannot
+// deadlock: an answer with room is only read and decoded, which waits neither for room nor for
+// internal/usage.
 type answers struct {
 	small, large *semaphore.Weighted
 }

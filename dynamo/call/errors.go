@@ -76,7 +76,8 @@ func meaningOf(err error) meaning {
 		return meaning{comment.Canceled, "the request was canceled"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return slow
-	// One part of a canceled transaction that can never succeed outweighs conflicts of the other parts.
+	// One part of a canceled transaction that can never succeed outweighs conflicts of the other
+	// parts.
 	case HasReason(err, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
 		return ours
 	case HasReason(err, "TransactionConflict"):

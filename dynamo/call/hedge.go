@@ -41,8 +41,8 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	return Over(client, h)
 }
 
-// hedger is an HTTP client that hedges reads. The call that is answered first wins, and the other one
-// is canceled.
+// hedger is an HTTP client that hedges reads. The call that is answered first wins, and the other
+// one is canceled.
 type hedger struct {
 	under   dynamodb.HTTPClient
 	observe func(won bool) // is called after each second call; may be nil

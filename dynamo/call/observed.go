@@ -207,9 +207,9 @@ const (
 	ForMaintenance  = "MAINTENANCE"
 )
 
-// For returns a copy of a client whose calls have a purpose, unless their context has one. If For is
-// applied repeatedly, the last purpose counts, because its middleware comes first. A client that is
-// not the SDK's is returned unchanged.
+// For returns a copy of a client whose calls have a purpose, unless their context has one. If For
+// is applied repeatedly, the last purpose counts, because its middleware comes first. A client that
+// is not the SDK's is returned unchanged.
 func For[C any](client C, purpose string) C {
 	sdk, ok := any(client).(*dynamodb.Client)
 	if !ok {

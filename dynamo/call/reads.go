@@ -95,8 +95,8 @@ func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dyna
 	}
 }
 
-// PartitionInput returns a consistent query of the items of a partition of the table whose sort keys
-// have a prefix; of all if that is empty.
+// PartitionInput returns a consistent query of the items of a partition of the table whose sort
+// keys have a prefix; of all if that is empty.
 func PartitionInput(table string, key types.AttributeValue, prefix string) *dynamodb.QueryInput {
 	condition, values := layout.AttrPK+" = :key", layout.Item{":key": key}
 	if prefix != "" {
@@ -158,8 +158,8 @@ type Got struct {
 	Units float64
 }
 
-// GetItems fetches items by key and retries those that DynamoDB left unprocessed. It accounts for its
-// calls in the operation of the context. With an error, it returns only Calls and Units.
+// GetItems fetches items by key and retries those that DynamoDB left unprocessed. It accounts for
+// its calls in the operation of the context. With an error, it returns only Calls and Units.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
@@ -205,8 +205,8 @@ const MaxAtOnce = 16
 // Parallel calls do for every i below number, at most MaxAtOnce at a time. The first error cancels
 // the other calls and is returned. A panic of do becomes an error.
 //
-// A single call runs on the caller's goroutine: calls of the SDK are so deep that the stack of a new
-// one would have to grow several times.
+// A single call runs on the caller's goroutine: calls of the SDK are so deep that the stack of a
+// new one would have to grow several times.
 func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) (err error) {
 	if number == 1 {
 		defer task.Recover(&err)

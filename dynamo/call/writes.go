@@ -101,8 +101,8 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 	return Wrap(err, "TransactWriteItems of %s", comment.Amount(len(writes), "item"))
 }
 
-// PutIf returns a put of an item on a condition; unconditionally if that is empty. It is a part of a
-// transaction, or a write of its own by Put.
+// PutIf returns a put of an item on a condition; unconditionally if that is empty. It is a part of
+// a transaction, or a write of its own by Put.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: aws.String(table), Item: it, ConditionExpression: orNone(condition), ExpressionAttributeValues: layout.OrNone(values),
@@ -123,8 +123,8 @@ func orNone(condition string) *string {
 	return aws.String(condition)
 }
 
-// UpdateIf returns an update of an item on a condition. It is a part of a transaction, or a write of
-// its own by Update.
+// UpdateIf returns an update of an item on a condition. It is a part of a transaction, or a write
+// of its own by Update.
 func UpdateIf(table string, key layout.Item, expression, condition string, values layout.Item) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String(table), Key: key, UpdateExpression: aws.String(expression),
@@ -137,8 +137,8 @@ type Putter interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
-// Put makes the put that PutIf returned, in one try: only the caller knows what another try means. If
-// the condition does not hold, FoundInstead returns the item there.
+// Put makes the put that PutIf returned, in one try: only the caller knows what another try means.
+// If the condition does not hold, FoundInstead returns the item there.
 func Put(ctx context.Context, client Putter, write types.TransactWriteItem) error {
 	input := &dynamodb.PutItemInput{
 		TableName: write.Put.TableName, Item: write.Put.Item,

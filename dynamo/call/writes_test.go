@@ -20,7 +20,8 @@ func (p *putter) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func
 	return nil, nil
 }
 
-// A put asks for the item there only if it has a condition: nothing is there instead of what was put.
+// A put asks for the item there only if it has a condition: nothing is there instead of what was
+// put.
 func TestPutAsksForTheItemThere(t *testing.T) {
 	for condition, want := range map[string]types.ReturnValuesOnConditionCheckFailure{"": "", layout.IfAbsent: types.ReturnValuesOnConditionCheckFailureAllOld} {
 		var p putter

@@ -64,8 +64,8 @@ func cellsOf(comments []comment.Comment) map[comment.ID]comment.Cell {
 	return out
 }
 
-// Whatever is replayed or arrives late, a store that is fed holds exactly what is counted. So does a
-// store that is built from the markers: building over one that was fed changes nothing.
+// Whatever is replayed or arrives late, a store that is fed holds exactly what is counted. So does
+// a store that is built from the markers: building over one that was fed changes nothing.
 func TestEntriesOfMarkers(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))

@@ -60,8 +60,8 @@ func (l *life) comment(old bool) comment.Comment {
 	return l.rate(c)
 }
 
-// rate gives a comment a random language and rating. It makes a third of them verified, and lets a quarter show votes,
-// which a verification and a rebuild count one comment after the other.
+// rate gives a comment a random language and rating. It makes a third of them verified, and lets a
+// quarter show votes, which a verification and a rebuild count one comment after the other.
 func (l *life) rate(c comment.Comment) comment.Comment {
 	c.Language = []comment.Language{"de", "en", "en", "en", "fr", "zh"}[l.r.IntN(6)]
 	c.Rating, c.Verified = 1+l.r.IntN(comment.MaxRating), l.r.IntN(3) == 0

@@ -200,8 +200,9 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 }
 
 // Rebuilds beside writes, and beside counting that replays, falls behind and comes late, are exact
-// in the end, and so are page numbers if they are kept. Engines could differ in how they combine transactions and conditions:
-// TestRebuildHoldsWhatIsNeverCalm and TestCountsAreExact check that in both.
+// in the end, and so are page numbers if they are kept. Engines could differ in how they combine
+// transactions and conditions: TestRebuildHoldsWhatIsNeverCalm and TestCountsAreExact check that in
+// both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

@@ -431,7 +431,8 @@ func damaged(t *testing.T, client *dynamodb.Client) (vandal, []comment.Comment) 
 }
 
 // damagedProducts makes a counted table for vandals, each with products of its own. It returns the
-// comments of each product p. One of them is a verified purchase, for vandals beyond the plain ones.
+// comments of each product p. One of them is a verified purchase, for vandals beyond the plain
+// ones.
 func damagedProducts(t *testing.T, client *dynamodb.Client, plain, verified int) (vandals []vandal, comments [][]comment.Comment) {
 	t.Helper()
 	r, table := commenttest.Rand(t), newTable(t, client)
@@ -522,8 +523,8 @@ func (r refusing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	return r.Client.TransactWriteItems(ctx, in, o...)
 }
 
-// A rebuild names the product whose statistics the table refuses, and counts the others. So does one
-// that resumes it. Nobody trusts the counts until another rebuild succeeds.
+// A rebuild names the product whose statistics the table refuses, and counts the others. So does
+// one that resumes it. Nobody trusts the counts until another rebuild succeeds.
 func TestRebuildNamesWhatIsRefused(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, r, model := newTable(t, client), commenttest.Rand(t), commenttest.NewModel()

@@ -117,8 +117,8 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	}}
 }
 
-// raise sets the guards to the generation of the settings. It returns a Conflict error if a guard has
-// a later one.
+// raise sets the guards to the generation of the settings. It returns a Conflict error if a guard
+// has a later one.
 func (s leaderSettings) raise(ctx context.Context, client VoteWriter, table string, guards int) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, guards, func(ctx context.Context, guard int) error {

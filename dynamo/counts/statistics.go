@@ -13,14 +13,14 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The item of a product's statistics. It holds the grid of the first languages (see below), so nearly
-// every query about a product is one read. Its only indexed attributes are the keys of the
+// The item of a product's statistics. It holds the grid of the first languages (see below), so
+// nearly every query about a product is one read. Its only indexed attributes are the keys of the
 // leaderboard.
 //
 // It also holds the positions of the product's newest comments (layout.Bounds). Like the counts,
 // these follow from the markers, and change in the same transaction: no marker with a cell is above
-// them. A writer to which they are unknown writes statistics without them. They stay unknown until a
-// rebuild, or until the product has no comments left.
+// them. A writer to which they are unknown writes statistics without them. They stay unknown until
+// a rebuild, or until the product has no comments left.
 const (
 	attrHold   = "h" // S, a hold, while a recount keeps others from changing the item
 	attrNewest = "w" // B, the positions of the newest comments; missing if unknown
@@ -68,7 +68,8 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	if s.head != nil {
 		out[layout.AttrHead] = layout.Binary(s.head)
 	}
-	// The positions of the newest comments of single cells are left out if they would take another write unit.
+	// The positions of the newest comments of single cells are left out if they would take another
+	// write unit.
 	room := layout.WriteUnitBytes - layout.SizeOf(out, nil)%layout.WriteUnitBytes
 	if encoded := s.newest.Encode(s.stats, room-len(attrNewest)); encoded != nil {
 		out[attrNewest] = layout.Binary(encoded)

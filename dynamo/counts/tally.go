@@ -99,8 +99,8 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	if l.page.Exists() {
 		items = 2 // one for the log
 	}
-	// Languages whose items may have to be written: those that share a row of the statistics, and those
-	// whose leaderboard may change.
+	// Languages whose items may have to be written: those that share a row of the statistics, and
+	// those whose leaderboard may change.
 	languages := map[comment.Language]bool{}
 	for i, s := range standings {
 		m := l.markers[s.ID]

@@ -21,8 +21,8 @@ var (
 	german5  = &comment.Cell{Language: "de", Rating: 5}
 )
 
-// Each row tallies standings of a product. Where it was counted, the globe's marker is in english5 at
-// position 7.
+// Each row tallies standings of a product. Where it was counted, the globe's marker is in english5
+// at position 7.
 func TestTallyUp(t *testing.T) {
 	globe5 := marker{cell: english5, position: "7"}
 	looked5 := globe5

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// What reading votes takes: an answer has a megabyte at most, and one partition has some read units in
-// a second.
+// What reading votes takes: an answer has a megabyte at most, and one partition has some read units
+// in a second.
 const (
 	voteBytes      = 110
 	votesInAnswer  = 1 << 20 / voteBytes
@@ -138,8 +138,8 @@ func (v *viral) shown() comment.VoteCounts {
 	return layout.ReadVotes(v.table.items[keyOf(layout.CommentKey(v.id))]).Shown
 }
 
-// A thousand customers a second vote on one comment for twenty seconds. All votes are counted soon after the
-// end, and comments that come through the same shard are counted as soon as without them.
+// A thousand customers a second vote on one comment for twenty seconds. All votes are counted soon
+// after the end, and comments that come through the same shard are counted as soon as without them.
 func TestViralComment(t *testing.T) {
 	others := map[int]time.Duration{}
 	for _, votes := range []int{0, 1000} {

@@ -167,8 +167,8 @@ func (r *VoteRecounter) countChanged(ctx context.Context, sums layout.VoteSums, 
 	return err
 }
 
-// keep stores the counts of slices, unless another process did so since they were read. The SDK tries
-// again at once, because Handle waits for nothing.
+// keep stores the counts of slices, unless another process did so since they were read. The SDK
+// tries again at once, because Handle waits for nothing.
 func (r *VoteRecounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
 	it, condition, values := sums.Item(id)
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -193,8 +193,8 @@ func (r *VoteRecounter) show(ctx context.Context, id comment.ID, shown layout.Vo
 }
 
 // delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
-// votes, it deletes some and returns errManyVotes. summed is whether there are sums. They may be all
-// that is left: a process that counted before the deletion may store the first sums after it.
+// votes, it deletes some and returns errManyVotes. summed is whether there are sums. They may be
+// all that is left: a process that counted before the deletion may store the first sums after it.
 func (r *VoteRecounter) delete(ctx context.Context, id comment.ID, summed bool, atOnce int) error {
 	keys := []layout.Item{layout.VoteSumsKey(id)} // the sums first, so that no more are stored
 	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK) {

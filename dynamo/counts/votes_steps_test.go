@@ -63,8 +63,8 @@ func (h *voteHistory) items(c comment.Comment) int {
 	return len(items)
 }
 
-// A vote may be withdrawn after it was counted, before the total is written. Another process then finds the
-// old total right, so this one has to count again.
+// A vote may be withdrawn after it was counted, before the total is written. Another process then
+// finds the old total right, so this one has to count again.
 func TestVoteWithdrawnBeforeTheTotal(t *testing.T) {
 	h := newVoteHistory(t, 1000)
 	c := h.voted(1)
@@ -101,8 +101,8 @@ func TestTotalThatArrivesLate(t *testing.T) {
 	h.check(c.ID, comment.VoteCounts{})
 }
 
-// The first sums of slices may be stored after another process has deleted the comment's votes. They
-// are deleted too.
+// The first sums of slices may be stored after another process has deleted the comment's votes.
+// They are deleted too.
 func TestSumsStoredAfterTheDeletion(t *testing.T) {
 	h := newVoteHistory(t, 2)
 	c := h.voted(3)
@@ -189,7 +189,8 @@ func (h *voteHistory) inTwoSlices(c comment.Comment, few int) (records []stream.
 	return records, comment.VoteCounts{Helpful: want.Helpful - 2, NotHelpful: 2}
 }
 
-// Another process may store the counts of another slice first. Then this one counts its slice again.
+// Another process may store the counts of another slice first. Then this one counts its slice
+// again.
 func TestSliceOfAnotherIsStoredFirst(t *testing.T) {
 	h := newVoteHistory(t, 1)
 	c := h.voted(0)

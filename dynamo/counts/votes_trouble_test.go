@@ -102,7 +102,8 @@ func TestPartlyAnsweredReadOfVotes(t *testing.T) {
 	}
 }
 
-// A total that other writes overtake again and again is not known to be correct, so its record waits.
+// A total that other writes overtake again and again is not known to be correct, so its record
+// waits.
 func TestTotalIsOvertakenEachTime(t *testing.T) {
 	h := newVoteHistory(t, 1000)
 	c := h.voted(1)
@@ -115,8 +116,8 @@ func TestTotalIsOvertakenEachTime(t *testing.T) {
 	h.check(c.ID, comment.VoteCounts{Helpful: 1})
 }
 
-// A write that a transaction or the network disturbs once is made again at once: no record waits for
-// it, whichever write it is.
+// A write that a transaction or the network disturbs once is made again at once: no record waits
+// for it, whichever write it is.
 func TestWriteIsDisturbedOnce(t *testing.T) {
 	for _, few := range []int{2, 1000} { // with sums and without
 		h := newVoteHistory(t, few)

@@ -280,8 +280,9 @@ func (c *crowd) counts() (shared *leases.Leases, end func()) {
 var products = []string{"p", "q"}
 
 // Authors, moderators, a shop, voters, imports and erasures change the same comments at once, over
-// networks that lose answers and deliver writes seconds late. In the end, counts, leaderboards, page
-// numbers, the queue and votes fit to the comments, and nothing is left of those who were erased.
+// networks that lose answers and deliver writes seconds late. In the end, counts, leaderboards,
+// page numbers, the queue and votes fit to the comments, and nothing is left of those who were
+// erased.
 func TestAllAtOnce(t *testing.T) {
 	c := &crowd{table: newTable(t), from: map[string][]comment.ID{}}
 	shared, end := c.counts()

@@ -94,8 +94,8 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (now comment.
 	return now, nil
 }
 
-// ended reports whether a mark says that the erasure of an item has ended, or one that was requested
-// later. A damaged item that does not say when it was requested has not ended.
+// ended reports whether a mark says that the erasure of an item has ended, or one that was
+// requested later. A damaged item that does not say when it was requested has not ended.
 func ended(mark, it layout.Item) bool {
 	last, at := reportOf(mark), layout.NewReader(it).OptionalTime(attrRequested)
 	return last.FinishedAt != nil && !at.IsZero() && !at.After(last.RequestedAt)

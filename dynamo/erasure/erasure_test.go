@@ -387,9 +387,9 @@ func TestErasureBesideWriters(t *testing.T) {
 	}
 }
 
-// From any file, an import leaves out the comments that an erased author wrote up to the millisecond
-// in which the erasure ended, and imports later ones. An erased customer is also left out as an
-// imported author.
+// From any file, an import leaves out the comments that an erased author wrote up to the
+// millisecond in which the erasure ended, and imports later ones. An erased customer is also left
+// out as an imported author.
 func TestMarks(t *testing.T) {
 	x := newTable(t)
 	must.Get(x.eraser(x.client).Run(t.Context(), ida, none))(x.t)
@@ -532,8 +532,8 @@ func TestErasureOfWhatSomeoneEdited(t *testing.T) {
 	}
 }
 
-// An erasure that was asked for is never answered as if nothing had been written, also if the table is too busy for
-// whatever comes next.
+// An erasure that was asked for is never answered as if nothing had been written, also if the table
+// is too busy for whatever comes next.
 func TestStartOfABusyTable(t *testing.T) {
 	for first, want := range map[faulttest.Fault]comment.Kind{faulttest.None: 0, faulttest.AnswerLost: comment.Unavailable} {
 		x := newTable(t)
@@ -556,7 +556,8 @@ func TestStartOfABusyTable(t *testing.T) {
 	}
 }
 
-// A request about an erasure is refused as long as the table is too busy to read, and before its time is up.
+// A request about an erasure is refused as long as the table is too busy to read, and before its
+// time is up.
 func TestErasureOfATableThatStaysBusy(t *testing.T) {
 	x := newTable(t)
 	client, _ := faulttest.Under(x.client, faulttest.From(1, faulttest.Throttled))

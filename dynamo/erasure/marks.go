@@ -30,7 +30,8 @@ const marksAge = 10 * time.Second
 // requests that arrive late.
 const putTimeout = 10 * time.Second
 
-// settle is the time between a mark and the pass after which no import adds a comment of its author.
+// settle is the time between a mark and the pass after which no import adds a comment of its
+// author.
 const settle = marksAge + 2*putTimeout
 
 // ErrErased refuses a write of an item by an erased author.

@@ -86,9 +86,9 @@ func TestKeyOfAnotherCommentByNow(t *testing.T) {
 	}
 }
 
-// Just before an erasure says that it has ended, its mark is another one: of an earlier erasure, by a
-// process that puts marks whatever is there, or none. The end is put in its place. If another process
-// has ended this erasure by then, that end stays.
+// Just before an erasure says that it has ended, its mark is another one: of an earlier erasure, by
+// a process that puts marks whatever is there, or none. The end is put in its place. If another
+// process has ended this erasure by then, that end stays.
 func TestMarkIsAnotherByNow(t *testing.T) {
 	long := time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
 	for why, becomes := range map[string]func(mark layout.Item) layout.Item{
@@ -147,7 +147,8 @@ func TestEndWithoutItsMark(t *testing.T) {
 }
 
 // An erasure is asked for when another one has ended, and its process was killed before it deleted
-// the item: what the author wrote since is erased. While the other one is under way, it is the same.
+// the item: what the author wrote since is erased. While the other one is under way, it is the
+// same.
 func TestStartBesideAnother(t *testing.T) {
 	for _, hasEnded := range []bool{true, false} {
 		x := newTable(t)
@@ -169,9 +170,9 @@ func TestStartBesideAnother(t *testing.T) {
 	}
 }
 
-// The last erasure was requested and ended by a server whose clock is ahead. The next ones are not taken for
-// it, nor for earlier ones, which have ended with it: neither a request nor a command, also beside the item that
-// the last one left.
+// The last erasure was requested and ended by a server whose clock is ahead. The next ones are not
+// taken for it, nor for earlier ones, which have ended with it: neither a request nor a command,
+// also beside the item that the last one left.
 func TestErasureAfterAClockThatIsAhead(t *testing.T) {
 	x, ahead := newTable(t), time.Now().Add(time.Hour)
 	must.Get(x.eraser(x.client).Start(t.Context(), ada))(t)
@@ -193,8 +194,8 @@ func TestErasureAfterAClockThatIsAhead(t *testing.T) {
 	}
 }
 
-// A restore of a copy that was made during an erasure brings back what was beside a comment, and the item that
-// names the comment. That is deleted, though the erasure has ended since.
+// A restore of a copy that was made during an erasure brings back what was beside a comment, and
+// the item that names the comment. That is deleted, though the erasure has ended since.
 func TestRestoredErasureThatHasEnded(t *testing.T) {
 	x := newTable(t)
 	c := x.add(ada, "")
@@ -228,8 +229,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// A copy of the table replaces a mark unless the erasure ended later than that in the copy, or is under way. It
-// replaces no job, and no end of the same erasure.
+// A copy of the table replaces a mark unless the erasure ended later than that in the copy, or is
+// under way. It replaces no job, and no end of the same erasure.
 func TestWhatOutlastsACopy(t *testing.T) {
 	mark := func(ended int64) layout.Item {
 		it := layout.Item{"PK": layout.Text("ERASED"), "SK": layout.Text("digest"), "rq": layout.Number(2)}

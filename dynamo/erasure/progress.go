@@ -130,8 +130,8 @@ func counters(e *comment.Erasure) map[string]*int {
 }
 
 // Outlasts reports whether an item of an erasure stays when an older copy of the table replaces its
-// content. The copy may lack the item, or have the mark of an earlier erasure of the author, or of the
-// same one before its end. The item of an erasure under way always stays: it alone knows which
+// content. The copy may lack the item, or have the mark of an earlier erasure of the author, or of
+// the same one before its end. The item of an erasure under way always stays: it alone knows which
 // tombstones it has still to clear.
 func Outlasts(there, copied layout.Item) bool {
 	pk := layout.NewReader(there).OptionalText(layout.AttrPK)
@@ -148,8 +148,8 @@ func Outlasts(there, copied layout.Item) bool {
 	return was.FinishedAt.Before(*is.FinishedAt)
 }
 
-// Copied returns an item of a copy as it belongs into another table. An erasure begins its scan anew
-// there, since a position means nothing in another order of items.
+// Copied returns an item of a copy as it belongs into another table. An erasure begins its scan
+// anew there, since a position means nothing in another order of items.
 func Copied(it layout.Item) layout.Item {
 	if layout.NewReader(it).OptionalText(layout.AttrPK) == jobPK && it[attrStart] != nil {
 		it = maps.Clone(it)

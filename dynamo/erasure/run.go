@@ -238,7 +238,8 @@ func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// serveAll does the erasures on which no process works. A failed erasure does not hold up the others.
+// serveAll does the erasures on which no process works. A failed erasure does not hold up the
+// others.
 func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	var failed error
 	input := call.PartitionInput(e.table, layout.Text(jobPK), "")
@@ -276,8 +277,8 @@ type found struct {
 	report comment.Erasure
 }
 
-// eraseAll erases the given comments as far as they are the author's. Before the first, it saves and
-// counts their ids. It does not count ids again that are saved already.
+// eraseAll erases the given comments as far as they are the author's. Before the first, it saves
+// and counts their ids. It does not count ids again that are saved already.
 func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	all := make([]*found, len(ids))
 	err := call.Parallel(ctx, len(ids), func(ctx context.Context, i int) (err error) {
@@ -386,8 +387,8 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	})
 }
 
-// bury deletes the items elsewhere that name a comment of the author, and replaces the comment with a tombstone,
-// regardless of edits since.
+// bury deletes the items elsewhere that name a comment of the author, and replaces the comment with
+// a tombstone, regardless of edits since.
 func (r *erasing) bury(ctx context.Context, f *found) error {
 	for _, key := range f.keys { // few of the items exist, and a read is cheaper than a write
 		it, err := call.Retried(ctx, func() (layout.Item, error) { return r.item(ctx, key) })

@@ -201,9 +201,9 @@ func (r *recordingClient) DeleteItem(ctx context.Context, in *dynamodb.DeleteIte
 	return r.Client.DeleteItem(ctx, in, options...)
 }
 
-// Each write of an erasure takes effect once more when that has ended, and so does each of an earlier
-// one; its marks do so during it, too. What the author wrote since stays, and so does the time up to which
-// imports leave the author out.
+// Each write of an erasure takes effect once more when that has ended, and so does each of an
+// earlier one; its marks do so during it, too. What the author wrote since stays, and so does the
+// time up to which imports leave the author out.
 func TestErasureThatArrivesLate(t *testing.T) {
 	for _, author := range []comment.Author{ada, ida} {
 		x := newTable(t)
@@ -349,8 +349,9 @@ func (k keepsBeside) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInpu
 	return k.Client.DeleteItem(ctx, in, options...)
 }
 
-// A copy may have an erasure under way that has come further in the table. With --replace too, that one still knows
-// which comments it was erasing: nothing else says that the items beside their tombstones are about the author.
+// A copy may have an erasure under way that has come further in the table. With --replace too, that
+// one still knows which comments it was erasing: nothing else says that the items beside their
+// tombstones are about the author.
 func TestErasureOutlastsThatOfACopy(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
@@ -369,8 +370,9 @@ func TestErasureOutlastsThatOfACopy(t *testing.T) {
 	check.Equal(t, []string(nil), x.traces(ada), "items are left")
 }
 
-// A server may do an erasure that a copy has under way before the mark in the copy is restored, which says that it is
-// under way. With --replace too, the erasure has ended: else restores would leave out for ever what the author writes.
+// A server may do an erasure that a copy has under way before the mark in the copy is restored,
+// which says that it is under way. With --replace too, the erasure has ended: else restores would
+// leave out for ever what the author writes.
 func TestErasureEndsDuringItsRestore(t *testing.T) {
 	x, y := newTable(t), newTable(t)
 	x.fill(ada)

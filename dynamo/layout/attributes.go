@@ -199,8 +199,8 @@ func ParseNumber(value types.AttributeValue) (n int64, ok bool) {
 	return n, true
 }
 
-// SizeOf returns the size of the named attributes of an item in bytes, names included. Without names, it
-// is the size of the whole item.
+// SizeOf returns the size of the named attributes of an item in bytes, names included. Without
+// names, it is the size of the whole item.
 func SizeOf(it Item, names []string) int {
 	if names == nil {
 		names = slices.Collect(maps.Keys(it))

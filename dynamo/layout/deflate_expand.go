@@ -52,9 +52,9 @@ func ExpandText(short []byte, limit int) (string, error) {
 	return string(x.out[:size]), nil
 }
 
-// expandBlock expands a block that was written with a preset code. It reads bits once for each entry
-// of literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid most bounds
-// checks; where the compiler cannot prove the bounds, they still panic.
+// expandBlock expands a block that was written with a preset code. It reads bits once for each
+// entry of literals or repetition, which takes 42 of them at most. Arrays of a fixed size avoid
+// most bounds checks; where the compiler cannot prove the bounds, they still panic.
 func (x *expander) expandBlock(t *codeTables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
 	in, out, r := x.padded, x.out, bitReader{}

@@ -158,8 +158,8 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id}
 }
 
-// AuthorOf returns who wrote an item: a comment, a vote or a report. The rest of it may be malformed.
-// It returns false if the item does not say.
+// AuthorOf returns who wrote an item: a comment, a vote or a report. The rest of it may be
+// malformed. It returns false if the item does not say.
 func AuthorOf(it Item) (author comment.Author, known bool) {
 	if id := BytesOf(it, AttrAuthorID); id != nil {
 		return comment.Author{ID: string(id), Imported: true}, true

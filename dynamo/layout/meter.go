@@ -11,10 +11,10 @@ import (
 // relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8)
 // times its estimate:
 //
-//   - 2 times: an attempt, which is a plan with a residual filter. Its reads with one end before they
-//     would cost more, because the filter may drop everything that they scan.
-//   - 2 times: the reads that take their place, from partitions that hold only comments of the list.
-//     That is what was estimated, and some more for the comment at a cursor.
+//   - 2 times: an attempt, which is a plan with a residual filter. Its reads with one end before
+//     they would cost more, because the filter may drop everything that they scan.
+//   - 2 times: the reads that take their place, from partitions that hold only comments of the
+//     list. That is what was estimated, and some more for the comment at a cursor.
 //   - 4 times: two probes for a comment before and after the page. Each costs at most one
 //     estimate for an attempt and one for the reads after it.
 //

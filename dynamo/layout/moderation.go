@@ -152,7 +152,8 @@ func (r *Reader) moderation() (comment.Status, *comment.Moderation) {
 	return status, m
 }
 
-// QueueShards is the number of partitions of the moderators' queue. Each takes 1,000 write units a second:
+// QueueShards is the number of partitions of the moderators' queue. Each takes 1,000 write units a
+// second:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 const QueueShards = 4
 

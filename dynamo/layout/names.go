@@ -68,8 +68,8 @@ var (
 	bareListProjection = strings.Replace(listProjection, ","+AttrText+",", ",", 1)
 )
 
-// ListProjection returns the projection expression of a list: the key of the item and ListAttrs. The
-// text, which can be 99 % of a comment's size, can be left out.
+// ListProjection returns the projection expression of a list: the key of the item and ListAttrs.
+// The text, which can be 99 % of a comment's size, can be left out.
 func ListProjection(withText bool) string {
 	if withText {
 		return listProjection

@@ -104,8 +104,8 @@ func OutboxItem(lane int, o Outbox) Item {
 	return out
 }
 
-// DecodeOutbox decodes an item of a lane. An item with unreadable entries still has its number. ok is false for any
-// other item.
+// DecodeOutbox decodes an item of a lane. An item with unreadable entries still has its number. ok
+// is false for any other item.
 func DecodeOutbox(it Item) (o Outbox, ok bool) {
 	r := NewReader(it)
 	sk := r.Text(AttrSK)

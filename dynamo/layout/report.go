@@ -51,8 +51,8 @@ func SameReports(c comment.Comment, values Item) string {
 	return SameAttrs(Encode(c), values, AttrReports, AttrPlace, attrRejected)
 }
 
-// SameMark returns the condition that a comment's item still has the mark of the same edit, or still
-// has none. It adds the value of the condition to values.
+// SameMark returns the condition that a comment's item still has the mark of the same edit, or
+// still has none. It adds the value of the condition to values.
 func SameMark(c comment.Comment, values Item) string {
 	was := Item{}
 	if c.Mark != "" {

@@ -42,13 +42,14 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 	return leases, call.Wrap(err, "leases of the stream")
 }
 
-// silence is how long after its last write a lease has no reader any more, by the clocks of both. It
-// is ten times what a reader of the default lease time waits for, and more than clocks may differ by.
+// silence is how long after its last write a lease has no reader any more, by the clocks of both.
+// It is ten times what a reader of the default lease time waits for, and more than clocks may
+// differ by.
 const silence = time.Minute
 
-// ListAlive lists the leases as List does, without owners that were killed and whose shards no other
-// process has taken over. These used an ended run of the local engine, or have been silent. It is for
-// people to read: processes that take leases over do not rely on clocks.
+// ListAlive lists the leases as List does, without owners that were killed and whose shards no
+// other process has taken over. These used an ended run of the local engine, or have been silent.
+// It is for people to read: processes that take leases over do not rely on clocks.
 func (l *Leases) ListAlive(ctx context.Context, label, engine string, now time.Time) ([]stream.Lease, error) {
 	leases, err := partition(ctx, l, leasePK(label), func(it layout.Item) stream.Lease {
 		lease := leaseOf(it)
@@ -111,8 +112,8 @@ func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLe
 	return letters, call.Wrap(err, "dead letters of the stream")
 }
 
-// ProcessedUpTo returns the watermark: a time up to which every change of the table is counted. known
-// is false while the statistics may be wrong. It implements dynamo.Watermark.
+// ProcessedUpTo returns the watermark: a time up to which every change of the table is counted.
+// known is false while the statistics may be wrong. It implements dynamo.Watermark.
 func (l *Leases) ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error) {
 	state, leases, err := l.Current(ctx)
 	if err != nil {

@@ -180,7 +180,8 @@ func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 	w.heartbeat++
 	it := w.item(w.Progress())
 	change(it)
-	// A write that takes effect late must not undo later progress. A damaged heartbeat does not count as later.
+	// A write that takes effect late must not undo later progress. A damaged heartbeat does not count
+	// as later.
 	condition := attrWorkOwner + " = :me AND NOT " + attrWorkHeartbeat + " > :heartbeat"
 	return w.lost(w.put(ctx, it, condition, layout.Item{":me": layout.Text(w.owner), ":heartbeat": it[attrWorkHeartbeat]}))
 }

@@ -93,8 +93,8 @@ func (m *Merger[T]) Before(number int) int {
 	return before
 }
 
-// Take returns the next n items, or fewer at the end of the sources. It reads while a source is dry:
-// only then is the lowest head the next item.
+// Take returns the next n items, or fewer at the end of the sources. It reads while a source is
+// dry: only then is the lowest head the next item.
 func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 	var out []T
 	for m.err == nil && len(out) < n {

@@ -18,7 +18,8 @@ const (
 	// Keep is how long events are kept.
 	Keep = 14 * 24 * time.Hour
 
-	// entriesPerItem and bytesPerItem bound an item, so that ten events of a burst cost one write unit.
+	// entriesPerItem and bytesPerItem bound an item, so that ten events of a burst cost one write
+	// unit.
 	entriesPerItem = 10
 	bytesPerItem   = layout.WriteUnitBytes - 100 // the key, the names and the label take the rest
 )
@@ -67,8 +68,8 @@ func decodeEntry(label, text string) (entry, error) {
 	}, nil
 }
 
-// itemOf makes an item of the entries that fit: the first, and more of the same stream as long as the
-// item costs one write unit.
+// itemOf makes an item of the entries that fit: the first, and more of the same stream as long as
+// the item costs one write unit.
 func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
 	out := layout.Outbox{Number: number, Expires: now.Add(Keep)}
 	bytes := 0

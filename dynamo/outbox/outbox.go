@@ -14,7 +14,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Outbox is the log of events of a table. It is safe for concurrent use by goroutines and processes.
+// Outbox is the log of events of a table. It is safe for concurrent use by goroutines and
+// processes.
 type Outbox struct {
 	*store
 	lanes [Lanes]*lane

@@ -96,8 +96,8 @@ const assumedCounted = 400
 // most MaxSkip comments needs no index.
 const MaxSkip = 256
 
-// MostSkip returns how many comments may be skipped before a page of the list: fewer than MaxSkip if
-// they may have to be found by ranks, where each costs some ten times as much.
+// MostSkip returns how many comments may be skipped before a page of the list: fewer than MaxSkip
+// if they may have to be found by ranks, where each costs some ten times as much.
 func (p *Planner) MostSkip() int {
 	if p.RanksHelp() {
 		return MaxSkip / 4

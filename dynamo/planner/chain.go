@@ -204,8 +204,8 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	return read, layout.AssumedUnits(read.Want) <= units && p.price(read.Want) <= c.price(p, 1)
 }
 
-// look returns a read of the newest comments, which may turn out to be the whole list. Comments that
-// are known to be larger than 1 KB count with their size, and then fewer are looked at.
+// look returns a read of the newest comments, which may turn out to be the whole list. Comments
+// that are known to be larger than 1 KB count with their size, and then fewer are looked at.
 func (p *Planner) look(c Chain, why string, units float64) (WholeRead, bool) {
 	most := layout.ItemsWithin(units, 1)
 	if scattered(c.stretch.Links) {

@@ -66,8 +66,8 @@ func (k *Knowledge) assumed(comments int) float64 {
 	return layout.AssumedUnits(comments)
 }
 
-// Within returns how many comments each of several calls may scan, if all calls together may cost the
-// given read units: comments of 1 KB, or of their known size if that is more.
+// Within returns how many comments each of several calls may scan, if all calls together may cost
+// the given read units: comments of 1 KB, or of their known size if that is more.
 func (k *Knowledge) Within(units float64, calls int) int {
 	most := layout.ItemsWithin(units, calls)
 	if size := k.Sizes.Any; size.Mean > layout.AssumedItemBytes {
@@ -88,7 +88,8 @@ var likelyComments = likelySizes{
 	{768.5, .003}, {1536.5, .002}, {3072.5, .001}, {6144.5, .001}, {12288.5, .001}, {24577.5, .001},
 }
 
-// likelyRatings are the mean shares of the ratings among a product's comments, beginning with rating
+// likelyRatings are the mean shares of the ratings among a product's comments, beginning with
+// rating
 // 1. Two thirds of the comments have five stars, and there is more anger than indifference.
 var likelyRatings = [comment.MaxRating]float64{.09, .05, .08, .17, .61}
 
@@ -141,7 +142,8 @@ type likelySizes []likelySize
 
 // toRead returns the likely numbers of comments of the product that are left to read for a request.
 // share is the list's share of the product, and sampled is the share of the partition that the
-// request's sample was read from. A stretch behind a cursor, or within a range of dates, may be any part of the product.
+// request's sample was read from. A stretch behind a cursor, or within a range of dates, may be any
+// part of the product.
 func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
 	l = slices.Clone(l)
 	if before := r.before(); before > 0 {

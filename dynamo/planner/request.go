@@ -106,7 +106,8 @@ func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
 		cell := taken[i].Cell()
 		at := slices.IndexFunc(p.cells, func(c cellCount) bool { return c.cell == cell })
 		if at < 0 {
-			// A copy of its own outlives the comment, whose strings share memory with the others of its page.
+			// A copy of its own outlives the comment, whose strings share memory with the others of its
+			// page.
 			cell.Language = comment.Language(strings.Clone(string(cell.Language)))
 			at, p.cells = len(p.cells), append(p.cells, cellCount{cell: cell})
 		}

@@ -65,7 +65,8 @@ func TestPagesAreCutFromTheirStretch(t *testing.T) {
 		skip := rapid.IntRange(0, 3).Draw(t, "skip")
 		s := StretchOf(q).Skipping(skip)
 
-		// What is left of the list, in the direction of reading, and how many comments are behind and ahead.
+		// What is left of the list, in the direction of reading, and how many comments are behind and
+		// ahead.
 		if q.Slice.FromEnd {
 			slices.Reverse(list)
 		}

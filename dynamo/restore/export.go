@@ -8,7 +8,8 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// batch is how many items are written at once, and batchBytes about how many bytes: an item may have 400 KB.
+// batch is how many items are written at once, and batchBytes about how many bytes: an item may
+// have 400 KB.
 const (
 	batch      = 1600
 	batchBytes = 8 << 20

@@ -101,7 +101,8 @@ func (m *measuring) Load(_ context.Context, items []layout.Item) (Counts, error)
 	return Counts{Written: len(items)}, nil
 }
 
-// However large its items are, a restore holds few megabytes of them. It loads no fewer at once than that.
+// However large its items are, a restore holds few megabytes of them. It loads no fewer at once
+// than that.
 func TestRestoreOfLargeItems(t *testing.T) {
 	const items, large = 40, 300_000
 	var all []layout.Item

@@ -235,8 +235,8 @@ func (l *Loader) writeUnlessErased(ctx context.Context, it layout.Item, write fu
 	})
 }
 
-// authorOf returns a comment with only the author and the time of an item, which may be a comment, a
-// vote or a report. An item that someone damaged by hand still names its author.
+// authorOf returns a comment with only the author and the time of an item, which may be a comment,
+// a vote or a report. An item that someone damaged by hand still names its author.
 func authorOf(it layout.Item) (c comment.Comment, known bool) {
 	c.Author, known = layout.AuthorOf(it)
 	c.ID = comment.IDOf(comment.FirstAt(layout.NewReader(it).OptionalTime(layout.VoteCast)))
@@ -296,9 +296,9 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 	return changed, err
 }
 
-// update changes an item from was, nil if there was none, to want, if it was neither deleted nor put
-// meanwhile, and the attributes that differ are still as they were read. It deletes the item if want
-// is nil.
+// update changes an item from was, nil if there was none, to want, if it was neither deleted nor
+// put meanwhile, and the attributes that differ are still as they were read. It deletes the item if
+// want is nil.
 func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
 	names, values := map[string]string{}, layout.Item{}
 	same := []string{layout.IfAbsent}

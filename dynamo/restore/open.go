@@ -57,7 +57,8 @@ type summary struct {
 	ExportType   string    `json:"exportType"` // missing in exports of before 2023
 }
 
-// IsExport reports whether a name means an export, not a file of reviews: an address in S3, or a folder.
+// IsExport reports whether a name means an export, not a file of reviews: an address in S3, or a
+// folder.
 func IsExport(name string) bool {
 	if strings.HasPrefix(name, scheme) {
 		return true

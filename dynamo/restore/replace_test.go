@@ -111,9 +111,9 @@ func with(it layout.Item, attr string, value types.AttributeValue) layout.Item {
 	return it
 }
 
-// Without Replace, existing items stay. With it, an item ends up as it is in the copy, whatever the table holds, even if another
-// client changes it meanwhile. Votes that were counted here stay. With Lines, so does everything
-// that lines do not contain.
+// Without Replace, existing items stay. With it, an item ends up as it is in the copy, whatever the
+// table holds, even if another client changes it meanwhile. Votes that were counted here stay. With
+// Lines, so does everything that lines do not contain.
 func TestReplace(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "cup")
 	copied := with(layout.Encode(c), "x", layout.Text("copied"))

@@ -10,10 +10,10 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// NullGiven returns an argument in which a variable puts null where the type is non-null, and that variable. Both are
-// empty if there is none. A variable whose type can be null is valid there if it or the argument has a default
-// (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as "null", 0 or an empty
-// object.
+// NullGiven returns an argument in which a variable puts null where the type is non-null, and that
+// variable. Both are empty if there is none. A variable whose type can be null is valid there if it
+// or the argument has a default (CoerceArgumentValues in section 6.4.1 of the specification).
+// gqlgen reads such a null as "null", 0 or an empty object.
 func NullGiven(field *ast.Field, variables map[string]any) (argument, variable string) {
 	for _, given := range field.Arguments {
 		if variable = nullWithin(given.Value, variables); variable != "" {
@@ -23,7 +23,8 @@ func NullGiven(field *ast.Field, variables map[string]any) (argument, variable s
 	return "", ""
 }
 
-// nullWithin returns a variable within a value that is null where the type is non-null, empty if there is none.
+// nullWithin returns a variable within a value that is null where the type is non-null, empty if
+// there is none.
 func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
 	if value.Kind == ast.Variable {
 		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType != nil && value.ExpectedType.NonNull {
@@ -155,7 +156,8 @@ func optional[T any](argument any, unmarshal func(any) (T, error)) (*T, error) {
 	return &value, err
 }
 
-// list returns the elements of an argument. A single value is a list of one, as the GraphQL specification coerces it.
+// list returns the elements of an argument. A single value is a list of one, as the GraphQL
+// specification coerces it.
 func list(argument any) []any {
 	switch v := argument.(type) {
 	case nil:
@@ -166,8 +168,8 @@ func list(argument any) []any {
 	return []any{argument}
 }
 
-// integer returns the value of an argument of the type Int, or otherwise if it is null. gqlgen reads the argument in
-// the same way, and refuses the field when it cannot.
+// integer returns the value of an argument of the type Int, or otherwise if it is null. gqlgen
+// reads the argument in the same way, and refuses the field when it cannot.
 func integer(argument any, otherwise int) int {
 	if argument == nil {
 		return otherwise

@@ -53,16 +53,16 @@ type Field struct {
 // Page is what a field of the kind Comments asks for.
 type Page struct {
 	// Query is the query of the page. It lacks the product, and whether texts are left out. For each
-	// cursor it has some place, which the field reads. The field refuses a size or a number that is out
-	// of range. Count says what to count of the whole list, if the statistics of the product do not
-	// have its counts.
+	// cursor it has some place, which the field reads. The field refuses a size or a number that is
+	// out of range. Count says what to count of the whole list, if the statistics of the product do
+	// not have its counts.
 	comment.Query
 	// Refused is why the field refuses the filter, which is empty then, or the sizes.
 	Refused error
 	// OnlyCounts says that the page has no comments, and only counts that the statistics have.
 	OnlyCounts bool
-	// FromNewest says that the page begins with the newest comment of its list, or ends with it if it is
-	// taken from the end, and that the list is restricted to some ratings at most.
+	// FromNewest says that the page begins with the newest comment of its list, or ends with it if it
+	// is taken from the end, and that the list is restricted to some ratings at most.
 	FromNewest bool
 	// Cursors says that cursors of comments of the page are asked for, Plan that its plan is.
 	Cursors, Plan bool

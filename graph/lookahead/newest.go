@@ -2,8 +2,8 @@ package lookahead
 
 import "slices"
 
-// SampleSize is how many of a product's newest comments several fields share if no page is asked for. With the one
-// beyond, half a read unit reads about that many.
+// SampleSize is how many of a product's newest comments several fields share if no page is asked
+// for. With the one beyond, half a read unit reads about that many.
 const SampleSize = 7
 
 // HelpfulSize is how many of a product's most helpful comments several fields share.
@@ -15,7 +15,8 @@ var (
 	NegativeRatings = []int{1, 2}
 )
 
-// RatingsOfLatest returns the ratings that count for a field that ShowsLatest: its comment has one of them.
+// RatingsOfLatest returns the ratings that count for a field that ShowsLatest: its comment has one
+// of them.
 func (f *Field) RatingsOfLatest() []int {
 	if f.Name == "latestPositive" || f.Name == "mostHelpfulPositive" {
 		return PositiveRatings
@@ -26,8 +27,8 @@ func (f *Field) RatingsOfLatest() []int {
 // ShowsLatest reports whether a field shows the newest comment with one of some ratings, or may.
 func (f *Field) ShowsLatest() bool { return f.Kind == LatestRated || f.OrLatest }
 
-// Newest collects the sibling fields of one product that show its newest comments. They share one page: the largest
-// page of newest comments that is read anyway, or a sample.
+// Newest collects the sibling fields of one product that show its newest comments. They share one
+// page: the largest page of newest comments that is read anyway, or a sample.
 type Newest struct {
 	// Rated are the sets of ratings for which the newest comment is asked for.
 	Rated [][]int
@@ -61,8 +62,8 @@ func NewestOf(fields []Field) Newest {
 // Any reports whether any newest comment is asked for.
 func (n Newest) Any() bool { return n.latest > 0 }
 
-// Page returns the field with the largest page that lists the newest comments with some ratings, or with any rating if
-// ratings is nil. It returns nil if there is none.
+// Page returns the field with the largest page that lists the newest comments with some ratings, or
+// with any rating if ratings is nil. It returns nil if there is none.
 func (n Newest) Page(ratings []int) *Field {
 	var largest *Field
 	for i := range n.fields {

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Fields that show newest comments look at the largest page that lists all of theirs, and two of them
-// share a sample if there is none.
+// Fields that show newest comments look at the largest page that lists all of theirs, and two of
+// them share a sample if there is none.
 func TestNewest(t *testing.T) {
 	page := func(size int, ratings ...int) lookahead.Field {
 		return lookahead.Field{Kind: lookahead.Comments, Page: &lookahead.Page{FromNewest: true, Query: comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: size}}}}

@@ -95,7 +95,8 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = len(f.Fields) > 0 && f.Page.Slice.Size == 0 && f.Page.Filter.Counted()
-		// A field does not need statistics if the index of page numbers counts the list, or if the number of the page is known.
+		// A field does not need statistics if the index of page numbers counts the list, or if the number
+		// of the page is known.
 		for i := range f.Fields {
 			switch below := &f.Fields[i]; below.Kind {
 			case ListTotal:

@@ -2,15 +2,16 @@ package lookahead
 
 import "slices"
 
-// steadyKinds are the kinds of fields below a product whose values change only when its comments or statistics change.
+// steadyKinds are the kinds of fields below a product whose values change only when its comments or
+// statistics change.
 var steadyKinds = []Kind{
 	Plain, Text, Media, Comments, PageElements, Cursor, ListTotal, ListStats, PageCount, PageNumber,
 	Latest, LatestRated, MostHelpful, Statistics, Languages, Ratings,
 }
 
-// Steady reports whether the answer to a query stays the same until one of the products that it names changes. Such a
-// query is about products only. None of its fields depends on the caller, the time, the way it was read, or the index
-// of page numbers, which lags behind changes.
+// Steady reports whether the answer to a query stays the same until one of the products that it
+// names changes. Such a query is about products only. None of its fields depends on the caller, the
+// time, the way it was read, or the index of page numbers, which lags behind changes.
 func (o *Operation) Steady() bool {
 	for i := range o.Fields {
 		f := &o.Fields[i]

@@ -49,8 +49,8 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// A field that reads nothing is steady unless it has a kind of its own. So each that a product leads to is
-// listed here, once somebody has thought of it.
+// A field that reads nothing is steady unless it has a kind of its own. So each that a product
+// leads to is listed here, once somebody has thought of it.
 func TestEveryPlainFieldIsSteady(t *testing.T) {
 	known := strings.Fields(`Author.customerId Author.id Author.name Comment.author Comment.createdAt Comment.heldEdit Comment.id
 		Comment.isVerifiedPurchase Comment.language Comment.product Comment.rating Comment.rejectionReason Comment.reply Comment.status

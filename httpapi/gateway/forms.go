@@ -316,8 +316,8 @@ var (
 	tooLarge = refusal{http.StatusInternalServerError, "ANSWER_TOO_LARGE", "the answer is larger than the %d MB that can be sent from here: ask for less at a time, such as smaller pages, and accept gzip"}
 )
 
-// noRequest is the error for an event that holds no HTTP request. It names the service that sent the
-// event, if records of it do.
+// noRequest is the error for an event that holds no HTTP request. It names the service that sent
+// the event, if records of it do.
 func noRequest(payload []byte) error {
 	var event struct {
 		Records []struct {

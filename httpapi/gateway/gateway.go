@@ -1,5 +1,6 @@
-// Package gateway answers the events by which AWS Lambda hands over HTTP requests: those of function
-// URLs and of HTTP APIs of API Gateway, which have one form, and those of application load balancers.
+// Package gateway answers the events by which AWS Lambda hands over HTTP requests: those of
+// function URLs and of HTTP APIs of API Gateway, which have one form, and those of application load
+// balancers.
 package gateway
 
 import (
@@ -14,11 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// answerWithin is the time of an invocation that is reserved for the answer. A function that is cut off answers
-// nothing, and its client would not learn of the timeout.
+// answerWithin is the time of an invocation that is reserved for the answer. A function that is cut
+// off answers nothing, and its client would not learn of the timeout.
 const answerWithin = 500 * time.Millisecond
 
-// Gateway answers events with an [http.Handler]. It implements lambda.Handler, and is safe for concurrent use.
+// Gateway answers events with an [http.Handler]. It implements lambda.Handler, and is safe for
+// concurrent use.
 type Gateway struct {
 	handler http.Handler
 	log     *slog.Logger
@@ -27,7 +29,8 @@ type Gateway struct {
 // New returns a gateway to a handler. The logger receives its panics.
 func New(handler http.Handler, logger *slog.Logger) *Gateway { return &Gateway{handler, logger} }
 
-// Invoke answers an event. An event that holds no HTTP request fails with an error, which Lambda returns to the sender.
+// Invoke answers an event. An event that holds no HTTP request fails with an error, which Lambda
+// returns to the sender.
 func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	f, err := formOf(payload)
 	if err != nil {
@@ -59,8 +62,8 @@ func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return json.Marshal(f.response(a))
 }
 
-// serve calls the handler. It answers for a handler that panics: otherwise the process would end, and the next request
-// would wait for a new one.
+// serve calls the handler. It answers for a handler that panics: otherwise the process would end,
+// and the next request would wait for a new one.
 func (g *Gateway) serve(a *answer, r *http.Request) {
 	defer func() {
 		if fault := recover(); fault != nil {

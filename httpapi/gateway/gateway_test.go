@@ -93,8 +93,8 @@ func described(t *testing.T, r *http.Request) string {
 	return out + ": " + string(body)
 }
 
-// An event that is no request of a known form is refused. The invoker of the function gets an error, or an answer if it
-// is an HTTP client.
+// An event that is no request of a known form is refused. The invoker of the function gets an
+// error, or an answer if it is an HTTP client.
 func TestRefusals(t *testing.T) {
 	const asked = `"requestContext": {"http": {"method": "POST"}}`
 	for _, row := range []struct {
@@ -180,8 +180,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// An answer that cannot be sent is replaced by one that says so, which pages of other origins may read too. The
-// gateway's size limit counts base64.
+// An answer that cannot be sent is replaced by one that says so, which pages of other origins may
+// read too. The gateway's size limit counts base64.
 func TestLargestAnswers(t *testing.T) {
 	const mb = 1 << 20
 	for _, row := range []struct {
@@ -216,7 +216,8 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// A panic is answered, and logged with its stack. Its value appears nowhere: it may be a customer's text.
+// A panic is answered, and logged with its stack. Its value appears nowhere: it may be a customer's
+// text.
 func TestPanics(t *testing.T) {
 	for _, row := range []struct {
 		fault  any

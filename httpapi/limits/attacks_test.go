@@ -68,8 +68,8 @@ func sent(tb testing.TB, name, code, query string, variables any) attack {
 	return attack{name: name, code: code, body: envelope(tb, query, variables)}
 }
 
-// An attack costs no more than it may. If it exceeds a limit, the error names the limit, the value and
-// the cure. Each limit is exceeded by some attack.
+// An attack costs no more than it may. If it exceeds a limit, the error names the limit, the value
+// and the cure. Each limit is exceeded by some attack.
 func TestAttacks(t *testing.T) {
 	all, met, ran := attacks(t), map[string]bool{}, 0
 	if len(all) < 60 {

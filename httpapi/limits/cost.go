@@ -13,7 +13,8 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// place is the surroundings of a field: how often it is resolved, and the sizes of the lists above it.
+// place is the surroundings of a field: how often it is resolved, and the sizes of the lists above
+// it.
 type place struct {
 	times    float64
 	products float64         // distinct products here; fields below a product concern only that one
@@ -61,8 +62,9 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 	}
 }
 
-// newest returns the price of sibling fields of one product that show its newest comments. They share a page that is
-// read anyway, or a sample. A comment that these may not show costs a read by its id, or a page of one.
+// newest returns the price of sibling fields of one product that show its newest comments. They
+// share a page that is read anyway, or a sample. A comment that these may not show costs a read by
+// its id, or a page of one.
 func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 	asked := lookahead.NewestOf(fields)
 	sampled := false
@@ -90,8 +92,9 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 // priced is a field that has a price.
 type priced struct{ *lookahead.Field }
 
-// weights maps each kind of field to a function that returns the units of resolving it once, and sets the place of the
-// fields below. Lists of objects without a weight count as a hundred elements.
+// weights maps each kind of field to a function that returns the units of resolving it once, and
+// sets the place of the fields below. Lists of objects without a weight count as a hundred
+// elements.
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.OneNode:  func(f priced, _ *place) float64 { return f.comments() },
 	lookahead.Nodes:    func(f priced, inside *place) float64 { inside.nodes(f.Count); return f.comments() },
@@ -103,7 +106,8 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		return dynamo.LeadersUnits(first)
 	},
 	lookahead.MostHelpful: func(f priced, inside *place) float64 {
-		// The statistics say whether there is any; the product's first page, and a page of one with the ratings, have it.
+		// The statistics say whether there is any; the product's first page, and a page of one with the
+		// ratings, have it.
 		helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
 		units := f.stats(inside) + planner.PageEstimate(helpful)
 		helpful.Filter.Ratings, helpful.Slice.Size = f.RatingsOfLatest(), 1
@@ -121,8 +125,8 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first
 	},
 	lookahead.Writes: func(f priced, inside *place) float64 {
-		// Only the reads count: the length of the list bounds the writes, which only moderators may make. With them, five
-		// decisions would be too many.
+		// Only the reads count: the length of the list bounds the writes, which only moderators may make.
+		// With them, five decisions would be too many.
 		inside.lists(min(f.Count, comment.MaxDecisions))
 		return float64(inside.listed) * dynamo.CommentUnits()
 	},
@@ -146,7 +150,8 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
 
 	lookahead.Comments: func(f priced, inside *place) float64 {
-		// A size or number that is out of range counts as the closest one: the field refuses it, and reads nothing.
+		// A size or number that is out of range counts as the closest one: the field refuses it, and
+		// reads nothing.
 		asked := *f.Page
 		asked.Slice.Size, asked.Slice.Page = min(max(asked.Slice.Size, 0), comment.MaxPageSize), max(asked.Slice.Page, 0)
 		inside.page, inside.list = &asked, new(listUnits)
@@ -239,7 +244,8 @@ const (
 	maxProblems = 8 + comment.MaxMedia
 )
 
-// comments returns the price of fetching the comments whose ids the field names. A product needs no read.
+// comments returns the price of fetching the comments whose ids the field names. A product needs no
+// read.
 func (f priced) comments() float64 { return float64(f.CommentIDs) * dynamo.CommentUnits() }
 
 // lists enters the field above a list of n comments, each of which may be about another product.
@@ -257,17 +263,18 @@ func (f priced) lookup(inside *place, places int) float64 {
 	return raise(&inside.list.places, planner.LookupEstimate(inside.page.Query, places), 1)
 }
 
-// stats returns the price of the statistics of products. They are read once for each product, however many fields show
-// them.
+// stats returns the price of the statistics of products. They are read once for each product,
+// however many fields show them.
 func (f priced) stats(inside *place) float64 {
 	return raise(inside.stats, inside.products*dynamo.StatsUnits(), inside.times)
 }
 
-// rows returns the highest price of looking up languages that share a row of their product's statistics.
+// rows returns the highest price of looking up languages that share a row of their product's
+// statistics.
 func (f priced) rows(languages int) float64 { return float64(languages) * dynamo.StatsUnits() }
 
-// count returns the price of counting the list of the page above. If the statistics do not have its counts, it is
-// counted once, for the most expensive field.
+// count returns the price of counting the list of the page above. If the statistics do not have its
+// counts, it is counted once, for the most expensive field.
 func (f priced) count(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
 	if inside.page.Filter.Counted() {
@@ -276,8 +283,8 @@ func (f priced) count(inside *place, counting comment.Counting) float64 {
 	return raise(&inside.list.count, planner.CountEstimate(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
-// raise raises a shared charge to units if it is lower. It returns the difference, divided by the times that the caller
-// charges it.
+// raise raises a shared charge to units if it is lower. It returns the difference, divided by the
+// times that the caller charges it.
 func raise(charged *float64, units, times float64) float64 {
 	if times == 0 || units <= *charged {
 		return 0
@@ -287,17 +294,18 @@ func raise(charged *float64, units, times float64) float64 {
 	return more / times
 }
 
-// joinUnits is the usual maximum cost of beginning to follow comments: finding the end of the events, and reading those
-// that a client missed.
+// joinUnits is the usual maximum cost of beginning to follow comments: finding the end of the
+// events, and reading those that a client missed.
 const joinUnits = 5
 
-// eventKinds are the kinds of fields that a subscription may select: those whose values come with the event.
+// eventKinds are the kinds of fields that a subscription may select: those whose values come with
+// the event.
 var eventKinds = []lookahead.Kind{
 	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.AsOf, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
 }
 
-// checkEvents refuses fields of a subscription that read: thousands of subscribers would read for each
-// event.
+// checkEvents refuses fields of a subscription that read: thousands of subscribers would read for
+// each event.
 func checkEvents(fields []lookahead.Field) *gqlerror.Error {
 	for i := range fields {
 		f := &fields[i]

@@ -98,8 +98,8 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	}
 	cost.fields(read.Fields, place{times: 1, products: 1})
 	if operation.Operation.Operation == ast.Subscription {
-		// Validation does not find all that have none, or two: it counts a skipped field, and counts a field under two
-		// names once.
+		// Validation does not find all that have none, or two: it counts a skipped field, and counts a
+		// field under two names once.
 		if n := len(read.Fields); n != 1 {
 			err := gqlerror.Errorf("a subscription has exactly one root field, and this one has %d: ask for one field under one name, and do not skip it", n)
 			errcode.Set(err, errcode.ValidationFailed)

@@ -74,8 +74,8 @@ func subscribable(o *httpapi.Options) {
 	}
 }
 
-// A subscription has exactly one root field, whatever it skips. It may select the fields that its event
-// has read, and no others. One that may be served asks for a stream.
+// A subscription has exactly one root field, whatever it skips. It may select the fields that its
+// event has read, and no others. One that may be served asks for a stream.
 func TestSubscriptions(t *testing.T) {
 	handler := newServer(&shop{}, subscribable)
 	const fine, reads = "SUBSCRIPTION_NEEDS_STREAM", string(limits.EventReads)

@@ -40,7 +40,8 @@ type Limits struct {
 	// RootFields are counted through fragments.
 	RootFields int `help:"Root fields of an operation (default: ${default})." placeholder:"N" default:"20"`
 	Aliases    int `help:"Aliases of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"30"`
-	// Introspections are the fields __schema and __type of all operations together. Explorers send one.
+	// Introspections are the fields __schema and __type of all operations together. Explorers send
+	// one.
 	Introspections int `help:"Introspection fields of a document (default: ${default})." placeholder:"N" default:"5"`
 	// Overlaps are compared by validation, each pair.
 	Overlaps   int `help:"Pairs of fields with the same name in the same place (default: ${default})." placeholder:"N" default:"2000"`

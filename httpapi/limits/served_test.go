@@ -61,8 +61,8 @@ func served(t *testing.T) map[string]operation {
 	return all
 }
 
-// helpfulPage is a product page in the order of votes, restricted to verified comments of two ratings
-// and by another condition. It counts the comments of the other ratings, too.
+// helpfulPage is a product page in the order of votes, restricted to verified comments of two
+// ratings and by another condition. It counts the comments of the other ratings, too.
 func helpfulPage(t *testing.T, number int, condition string) operation {
 	t.Helper()
 	o := readOperation(t, "../../web/product/product.graphql", "")

@@ -53,8 +53,9 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// A kind of field without a weight costs nothing, and its list counts as a hundred elements. Only plain fields, texts,
-// cursors and plans may have no weight. Newest comments are priced together with the fields beside them.
+// A kind of field without a weight costs nothing, and its list counts as a hundred elements. Only
+// plain fields, texts, cursors and plans may have no weight. Newest comments are priced together
+// with the fields beside them.
 func TestEveryKindHasAWeight(t *testing.T) {
 	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
 		together := kind == lookahead.Latest || kind == lookahead.LatestRated
@@ -83,7 +84,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// A number beyond 64 bits is refused, whatever type is expected: otherwise, reading it as an argument would fail.
+// A number beyond 64 bits is refused, whatever type is expected: otherwise, reading it as an
+// argument would fail.
 func TestNumbersOutOfRange(t *testing.T) {
 	for text, refused := range map[string]bool{
 		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,

@@ -71,8 +71,9 @@ func dependenciesOf(t *testing.T, paths ...string) []string {
 	return slices.Compact(all)
 }
 
-// compareGrants compares the actions of a function, beside writing its log, with those granted to its role. The
-// template grants them, and so does the policy of the same name in the Terraform module.
+// compareGrants compares the actions of a function, beside writing its log, with those granted to
+// its role. The template grants them, and so does the policy of the same name in the Terraform
+// module.
 func compareGrants(t *testing.T, want map[string]bool, function string) {
 	t.Helper()
 	want["logs:CreateLogStream"], want["logs:PutLogEvents"] = true, true
@@ -108,8 +109,8 @@ func between(text, from, to string) string {
 	return found
 }
 
-// actionsOfCommands are the actions of each command, as docs/operate/aws.md names it. Actions that only a flag or a
-// mistake needs have a row of their own.
+// actionsOfCommands are the actions of each command, as docs/operate/aws.md names it. Actions that
+// only a flag or a mistake needs have a row of their own.
 func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	create := p.function(t, dynamoPath+".CreateTable")
 	existing := p.function(t, dynamoPath+".TableNames")
@@ -127,7 +128,8 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	return out
 }
 
-// documented are the actions in the table of docs/operate/aws.md. A row may be for several commands.
+// documented are the actions in the table of docs/operate/aws.md. A row may be for several
+// commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	table := between(read(t, "../../docs/operate/aws.md"), "\n| for | actions of `dynamodb:` |\n|---|---|\n", "\n\n")
@@ -151,8 +153,8 @@ func documented(t *testing.T) map[string][]string {
 	return out
 }
 
-// actionsIn returns the IAM actions that code needs to call DynamoDB and its streams. A call of the SDK is recognized
-// by its input type. A transaction needs the actions of its parts.
+// actionsIn returns the IAM actions that code needs to call DynamoDB and its streams. A call of the
+// SDK is recognized by its input type. A transaction needs the actions of its parts.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func actionsIn(code map[types.Object]bool) []string {
 	actions := map[string]bool{}
@@ -171,7 +173,8 @@ func actionsIn(code map[types.Object]bool) []string {
 	return slices.Sorted(maps.Keys(actions))
 }
 
-// inTransaction maps the fields of types.TransactWriteItem and types.TransactGetItem to their actions.
+// inTransaction maps the fields of types.TransactWriteItem and types.TransactGetItem to their
+// actions.
 var inTransaction = map[string]string{
 	"Get":            "GetItem",
 	"Put":            "PutItem",
@@ -180,8 +183,8 @@ var inTransaction = map[string]string{
 	"ConditionCheck": "ConditionCheckItem",
 }
 
-// callOf returns the name of the call that a method of the SDK's client makes, or one of an interface that the client
-// satisfies.
+// callOf returns the name of the call that a method of the SDK's client makes, or one of an
+// interface that the client satisfies.
 func callOf(f *types.Func) string {
 	params := f.Signature().Params()
 	if f.Signature().Recv() == nil || params.Len() < 2 {

@@ -18,8 +18,8 @@ const (
 	pictureEnd   = "```\n"
 )
 
-// The picture of which folder imports which is drawn from the code: go test ./internal/arch -run Picture
-// -update
+// The picture of which folder imports which is drawn from the code: go test ./internal/arch -run
+// Picture -update
 func TestPictureOfPackages(t *testing.T) {
 	raw := must.Get(os.ReadFile(picturePath))(t)
 	before, rest, found := strings.Cut(string(raw), pictureStart)
@@ -59,8 +59,8 @@ func shippedImports(t *testing.T) map[string][]string {
 	return shipped
 }
 
-// foldersOf returns the imports among the top-level folders. A package below internal stands by itself, unless it
-// imports none of ours but the nouns: then it is left out, as a leaf.
+// foldersOf returns the imports among the top-level folders. A package below internal stands by
+// itself, unless it imports none of ours but the nouns: then it is left out, as a leaf.
 func foldersOf(imports map[string][]string) map[string][]string {
 	folder := func(name string) string {
 		top, _, _ := strings.Cut(name, "/")
@@ -89,8 +89,8 @@ func foldersOf(imports map[string][]string) map[string][]string {
 	return folders
 }
 
-// pictureOf draws each import that does not follow from others: it leaves out an arrow to a folder that another path
-// reaches. Two folders that reach each other keep their arrows.
+// pictureOf draws each import that does not follow from others: it leaves out an arrow to a folder
+// that another path reaches. Two folders that reach each other keep their arrows.
 func pictureOf(imports map[string][]string) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(imports)) {
@@ -109,7 +109,8 @@ func pictureOf(imports map[string][]string) string {
 	return out.String()
 }
 
-// reaches reports whether one folder imports another, also through folders that were not visited yet.
+// reaches reports whether one folder imports another, also through folders that were not visited
+// yet.
 func reaches(imports map[string][]string, from, to string, passed []string) bool {
 	return from == to || slices.ContainsFunc(imports[from], func(next string) bool {
 		return !slices.Contains(passed, next) && reaches(imports, next, to, append(passed, from))

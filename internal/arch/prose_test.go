@@ -162,6 +162,21 @@ func TestLinesOfDocumentsWrap(t *testing.T) {
 	}
 }
 
+// Addresses stay whole, and so does what the comment of an example says about its output.
+func TestLinesOfCommentsWrap(t *testing.T) {
+	eachFile(t, func(path string, read func() string) {
+		if filepath.Ext(path) != ".go" || filepath.Base(path) == "example_test.go" || strings.Contains(read(), "DO NOT EDIT") {
+			return
+		}
+		for i, line := range strings.Split(read(), "\n") {
+			isComment := strings.HasPrefix(strings.TrimSpace(line), "// ")
+			if length := utf8.RuneCountInString(line); isComment && length > longestLine && !strings.Contains(line, "://") {
+				t.Errorf("%s:%d has %d characters, want at most %d", path, i+1, length, longestLine)
+			}
+		}
+	})
+}
+
 func TestSentencesAreShort(t *testing.T) {
 	for path, text := range documents(t) {
 		for _, paragraph := range paragraph.Split(proseOf(text), -1) {

@@ -11,12 +11,12 @@ import (
 )
 
 // mostFunctions is how many functions of this module may be on the stack when a page is read. 14 of
-// them are what gqlgen generates in graph, 4 take a list as a chain of links. A newcomer who follows a
-// request reads the others.
+// them are what gqlgen generates in graph, 4 take a list as a chain of links. A newcomer who
+// follows a request reads the others.
 const mostFunctions = 40
 
-// From the handler of a request to the SDK's Query, the newest comments pass through few functions. Inlined calls count
-// too.
+// From the handler of a request to the SDK's Query, the newest comments pass through few functions.
+// Inlined calls count too.
 func TestFunctionsFromRequestToQuery(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	comments := load(t, endpoint, table)
@@ -43,8 +43,8 @@ func (c *stackClient) Do(request *http.Request) (*http.Response, error) {
 	return c.tape.Do(request)
 }
 
-// functionsBeforeQuery returns the functions of this module that called the SDK's Query, the last one first. It leaves
-// out functions that the SDK calls back.
+// functionsBeforeQuery returns the functions of this module that called the SDK's Query, the last
+// one first. It leaves out functions that the SDK calls back.
 func functionsBeforeQuery() (functions []string) {
 	counters := make([]uintptr, 1000)
 	frames := runtime.CallersFrames(counters[:runtime.Callers(0, counters)])

@@ -14,8 +14,9 @@ import (
 // floorAnswer is as large as the answer with 20 comments.
 const floorAnswer = 9 << 10
 
-// serveFloor runs a program that makes one call for each request without parsing either: no JSON, no SDK, no signature.
-// Its cost is that of net/http on both sides, and of the system. No program on net/http takes less for the newest 20.
+// serveFloor runs a program that makes one call for each request without parsing either: no JSON,
+// no SDK, no signature. Its cost is that of net/http on both sides, and of the system. No program
+// on net/http takes less for the newest 20.
 func serveFloor() (string, error) {
 	var number atomic.Int64
 	answer := bytes.Repeat([]byte("x"), floorAnswer)

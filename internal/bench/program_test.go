@@ -1,7 +1,8 @@
 package bench
 
-// The programs that BenchmarkRequests compares are separate processes, so that a process's usage is its program's cost.
-// All but Apollo Server are this test binary, controlled by the environment variable BENCH_PROGRAM.
+// The programs that BenchmarkRequests compares are separate processes, so that a process's usage is
+// its program's cost. All but Apollo Server are this test binary, controlled by the environment
+// variable BENCH_PROGRAM.
 
 import (
 	"bufio"
@@ -28,8 +29,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// The environment variables of a program: its name, the address of its table, and for the bare handler the file of its
-// reads.
+// The environment variables of a program: its name, the address of its table, and for the bare
+// handler the file of its reads.
 const (
 	programVariable  = "BENCH_PROGRAM"
 	endpointVariable = "BENCH_ENDPOINT"
@@ -153,8 +154,9 @@ func stated(asked string) usage {
 
 var apiAddress = regexp.MustCompile(`API +http://(\S+)/graphql`)
 
-// serveWhole runs the command serve unchanged. Its flags give only addresses, and limits so high that no request is
-// refused. The other programs refuse none either, and the memory of requests in flight is compared.
+// serveWhole runs the command serve unchanged. Its flags give only addresses, and limits so high
+// that no request is refused. The other programs refuse none either, and the memory of requests in
+// flight is compared.
 func serveWhole() (string, error) {
 	said, says := io.Pipe()
 	term := command.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
@@ -209,8 +211,8 @@ func serveHandler(handler http.Handler) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// bareClient is the SDK's client with default options, except that it keeps all its connections open. By default it
-// keeps 10, so a busy server would open new ones for most calls.
+// bareClient is the SDK's client with default options, except that it keeps all its connections
+// open. By default it keeps 10, so a busy server would open new ones for most calls.
 func bareClient() *dynamodb.Client {
 	return plainClient(os.Getenv(endpointVariable), awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 256

@@ -21,7 +21,8 @@ const (
 	inFlight = 48
 )
 
-// BenchmarkRequests compares programs that answer 16 connections; the package's comment explains the output.
+// BenchmarkRequests compares programs that answer 16 connections; the package's comment explains
+// the output.
 func BenchmarkRequests(b *testing.B) {
 	s := newShop(b)
 	s.checkAnswers(b)
@@ -88,7 +89,8 @@ func (s *shop) checkAnswers(tb testing.TB) {
 	}
 }
 
-// comparable returns an answer without data that only one program sends, and with times in one form.
+// comparable returns an answer without data that only one program sends, and with times in one
+// form.
 func comparable(tb testing.TB, raw []byte) any {
 	tb.Helper()
 	var answer struct{ Data any }
@@ -116,8 +118,8 @@ func withTimes(value any) any {
 	return value
 }
 
-// compareMemory reports how much more memory a program takes for each request that waits for the table, its connection
-// included.
+// compareMemory reports how much more memory a program takes for each request that waits for the
+// table, its connection included.
 func (s *shop) compareMemory(b *testing.B) {
 	requests := make([][]byte, inFlight)
 	for i := range requests { // of different products, so that they share no reads

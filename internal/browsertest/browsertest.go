@@ -25,8 +25,8 @@ import (
 // seconds for each action.
 const patience = 3 * time.Minute
 
-// headlessShell is Debian's Chromium without windows, which takes half the processor time. The command on PATH is a
-// script in between, and a test that ends would kill only the script.
+// headlessShell is Debian's Chromium without windows, which takes half the processor time. The
+// command on PATH is a script in between, and a test that ends would kill only the script.
 const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
 
 // Open starts a browser with an empty profile and returns the context that the other functions
@@ -48,8 +48,8 @@ func Open(t testing.TB) context.Context {
 	return ctx
 }
 
-// NewVisitor opens a tab of another visitor, with empty storage and cache, and returns its context. It is closed when
-// the test ends.
+// NewVisitor opens a tab of another visitor, with empty storage and cache, and returns its context.
+// It is closed when the test ends.
 func NewVisitor(t testing.TB, browser context.Context) context.Context {
 	t.Helper()
 	var id target.ID
@@ -106,7 +106,8 @@ func options(program string, user int) []chromedp.ExecAllocatorOption {
 	}
 }
 
-// Visit opens a page, takes the actions on it, and fails the test when an action fails or the page misbehaves.
+// Visit opens a page, takes the actions on it, and fails the test when an action fails or the page
+// misbehaves.
 func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Action) {
 	t.Helper()
 	outer := ctx

@@ -13,11 +13,11 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// ValidHTML fails the test for each finding of html-validate in the served pages, which are given by name. Its rules
-// are those of the HTML standard, within templates too.
+// ValidHTML fails the test for each finding of html-validate in the served pages, which are given
+// by name. Its rules are those of the HTML standard, within templates too.
 //
-// Without html-validate, which `make provision` fetches, the test is skipped, except under CI, where
-// it fails. One call for many pages is cheaper than many calls.
+// Without html-validate, which `make provision` fetches, the test is skipped, except under CI,
+// where it fails. One call for many pages is cheaper than many calls.
 func ValidHTML(t testing.TB, pages map[string][]byte) {
 	t.Helper()
 	program := provisiontest.Fetched(t, "the rules of HTML", ".cache/axe/node_modules/.bin/html-validate")

@@ -41,7 +41,8 @@ type client struct {
 	needs func(*testing.T)
 	// steps are the commands to run, in the client's folder; the last is the program itself.
 	steps [][]string
-	// manifest is the file of trusted documents that the steps before the program make, empty for none.
+	// manifest is the file of trusted documents that the steps before the program make, empty for
+	// none.
 	manifest string
 }
 
@@ -117,7 +118,8 @@ func run(t *testing.T, folder string, command []string, environment ...string) {
 	}
 }
 
-// needPackages returns a function that leaves a suite of tests out without the packages of a folder.
+// needPackages returns a function that leaves a suite of tests out without the packages of a
+// folder.
 func needPackages(suite, folder string) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
@@ -130,8 +132,9 @@ var (
 	needGateways = needPackages("the gateways' tests", "internal/clients/gateway")
 )
 
-// tableOf makes a table of its own, which holds comments on one product. serve starts the whole service
-// over it, for all operations or for those of a manifest only, and gives the address of its API.
+// tableOf makes a table of its own, which holds comments on one product. serve starts the whole
+// service over it, for all operations or for those of a manifest only, and gives the address of its
+// API.
 func tableOf(t *testing.T, endpoint, product string) (serve func(manifest string) string) {
 	t.Helper()
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
@@ -201,8 +204,8 @@ func written(product string) []comment.Comment {
 	return comments
 }
 
-// An application in Kotlin pages by cursors, sends hashes and then ids of its manifest instead of texts,
-// and subscribes over HTTP and by a socket.
+// An application in Kotlin pages by cursors, sends hashes and then ids of its manifest instead of
+// texts, and subscribes over HTTP and by a socket.
 func TestApolloKotlin(t *testing.T) {
 	jars := kotlinJars(t)
 	built := t.TempDir()

@@ -41,8 +41,8 @@ func TestSubscriptions(t *testing.T) {
 		"TALKBACK_URL=http://"+front(t, leaving.host, staying.host)+"/graphql", "TALKBACK_OTHER_URL=http://"+staying.host+"/graphql")
 }
 
-// followedTable makes a table whose events are wanted, or the first might be missed. It returns the flags
-// that name it.
+// followedTable makes a table whose events are wanted, or the first might be missed. It returns the
+// flags that name it.
 func followedTable(t *testing.T) []string {
 	t.Helper()
 	endpoint, name := dynamotest.Dynoxide(t), dynamotest.TableName(t)
@@ -85,7 +85,8 @@ func front(t *testing.T, servers ...string) string {
 	return listener.Addr().String()
 }
 
-// pass connects a client with the first server that takes the connection, until one of them is gone.
+// pass connects a client with the first server that takes the connection, until one of them is
+// gone.
 func pass(client net.Conn, servers []string) {
 	defer client.Close()
 	for _, host := range servers {

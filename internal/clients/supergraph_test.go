@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/internal/servertest"
 )
 
-// The guide's supergraph answers, by its own commands and files. Only the addresses are others, and the
-// comments.
+// The guide's supergraph answers, by its own commands and files. Only the addresses are others, and
+// the comments.
 func TestSupergraphOfTheGuide(t *testing.T) {
 	needGateways(t)
 	url := tableOf(t, dynamotest.Dynoxide(t), "espresso-machine")("")
@@ -48,8 +48,8 @@ type reader struct {
 	addresses map[string]string // of the guide, with those that are used here
 }
 
-// run runs a command of the guide, and returns what it printed. One that serves goes on until the test
-// ends.
+// run runs a command of the guide, and returns what it printed. One that serves goes on until the
+// test ends.
 func (r reader) run(t *testing.T, line string) string {
 	t.Helper()
 	words := strings.Fields(line)
@@ -97,8 +97,8 @@ func (reader) install(t *testing.T, packages []string) {
 	}
 }
 
-// listening is how the guide's servers listen, and announced how they do here: on a free port, which they
-// print.
+// listening is how the guide's servers listen, and announced how they do here: on a free port,
+// which they print.
 var listening = regexp.MustCompile(`\.listen\((\d+), "127\.0\.0\.1"\)`)
 
 const announced = `.listen(0, "127.0.0.1", function () { console.log(this.address().port); })`

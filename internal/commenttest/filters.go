@@ -19,8 +19,8 @@ func ManyLanguages(n int) []comment.Language {
 	return out
 }
 
-// AnyFilter draws a normalized filter with any set of conditions that random comments may meet, without dates. Add new
-// conditions here too.
+// AnyFilter draws a normalized filter with any set of conditions that random comments may meet,
+// without dates. Add new conditions here too.
 func AnyFilter(t *rapid.T) comment.Filter {
 	filter, err := comment.Filter{
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(ManyLanguages(3), Languages...)), 0, 4).Draw(t, "languages"),
@@ -44,8 +44,8 @@ func AnyOrder(t *rapid.T) comment.Order {
 	return rapid.SampledFrom(Orders()).Draw(t, "order")
 }
 
-// AnyPlace draws the place of a comment in a list. Its rating or votes may be older ones of the comment, or it may be a
-// place that only an invented cursor has.
+// AnyPlace draws the place of a comment in a list. Its rating or votes may be older ones of the
+// comment, or it may be a place that only an invented cursor has.
 func AnyPlace(t *rapid.T, order comment.Order, c comment.Comment) *comment.Place {
 	kind := rapid.IntRange(0, 3).Draw(t, "kind of place")
 	if kind == 0 {

@@ -1,5 +1,5 @@
-// Package contract holds schema.graphqls to what outside programs rely on: names and descriptions as
-// two linters want them, and no breaking change since the last release, whose schema is
+// Package contract holds schema.graphqls to what outside programs rely on: names and descriptions
+// as two linters want them, and no breaking change since the last release, whose schema is
 // released.graphqls.
 package contract
 
@@ -19,8 +19,8 @@ import (
 // patience bounds every wait for a program. It is reached only by a failure.
 const patience = 2 * time.Minute
 
-// Names and descriptions are as the linters want them. What they may not ask for, their settings say with
-// the reason.
+// Names and descriptions are as the linters want them. What they may not ask for, their settings
+// say with the reason.
 func TestSchemaIsLinted(t *testing.T) {
 	folder := installed(t)
 	write(t, folder, "schema.graphqls", schema(t))
@@ -58,7 +58,8 @@ func schema(t *testing.T) string {
 	return string(must.Get(os.ReadFile("../../schema.graphqls"))(t))
 }
 
-// installed returns a folder with the linters and their settings. Without them, the test is left out.
+// installed returns a folder with the linters and their settings. Without them, the test is left
+// out.
 func installed(t *testing.T) string {
 	t.Helper()
 	modules := provisiontest.Packages(t, "the lint of the schema", "internal/contract", "internal/contract")

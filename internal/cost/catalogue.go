@@ -43,8 +43,8 @@ func harmonic(n float64) float64 {
 // hottest returns the share of the most popular product.
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
-// statsOf returns the counts of a product with about that many comments, spread over likely languages
-// and ratings. Cells with less than half a comment are empty, except the likeliest one.
+// statsOf returns the counts of a product with about that many comments, spread over likely
+// languages and ratings. Cells with less than half a comment are empty, except the likeliest one.
 func (w Workload) statsOf(comments float64) comment.Stats {
 	stats := comment.Stats{}
 	weights := 2 - math.Pow(2, 1-math.Floor(w.Languages))

@@ -183,7 +183,8 @@ func TestTheEngineBillsCounting(t *testing.T) {
 	near(t, "read units of counting a comment", reads/many, w.countingCost(false).reads, .05)
 }
 
-// A change of a comment that changes no counts is looked at, too. A bill without these reads is a third too low.
+// A change of a comment that changes no counts is looked at, too. A bill without these reads is a
+// third too low.
 func TestTheEngineBillsLooks(t *testing.T) {
 	w := Typical()
 	w.Products, w.Comments, w.NewComments, w.Edits, w.Votes, w.Replies, w.Reports = 8, 60, 1, 1, 1, 1, 1

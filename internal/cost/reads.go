@@ -155,7 +155,8 @@ type counting struct {
 }
 
 // logUnits is the write units of the page index's log and its merges for each added comment,
-// logUnitsOfGone for each deleted one: BenchmarkCostOfTheIndex of dynamo/counts, with 10^5 comments.
+// logUnitsOfGone for each deleted one: BenchmarkCostOfTheIndex of dynamo/counts, with 10^5
+// comments.
 const (
 	logUnits       = .047
 	logUnitsOfGone = 3.4
@@ -183,8 +184,8 @@ func (w Workload) countingCost(gone bool) counting {
 	return mean
 }
 
-// votingCost returns the consumption of counting one vote about a comment that has some already: its
-// item moves among the helpful ones. The counter reads its votes before and after.
+// votingCost returns the consumption of counting one vote about a comment that has some already:
+// its item moves among the helpful ones. The counter reads its votes before and after.
 func votingCost(c comment.Comment) counting {
 	c.Votes = comment.VoteCounts{Helpful: 4, NotHelpful: 1}
 	before := layout.Encode(c)

@@ -1,9 +1,9 @@
 // Package deployment holds the files of infra that start several servers to what they claim:
 // compose.yml, and the resources for Kubernetes.
 //
-// No container runs in its tests. Compose's own library reads the one file, and a table of all kinds
-// of resources checks the others; then the processes that they describe are started side by side,
-// with the arguments and the environment from the files.
+// No container runs in its tests. Compose's own library reads the one file, and a table of all
+// kinds of resources checks the others; then the processes that they describe are started side by
+// side, with the arguments and the environment from the files.
 package deployment
 
 import (
@@ -55,8 +55,8 @@ type service struct {
 	}
 }
 
-// TestCompose starts what compose.yml describes, but for Grafana and Prometheus: what nginx answers comes
-// from either server, from the table, and with the counts and page numbers of both.
+// TestCompose starts what compose.yml describes, but for Grafana and Prometheus: what nginx answers
+// comes from either server, from the table, and with the counts and page numbers of both.
 func TestCompose(t *testing.T) {
 	root := provisiontest.Root(t)
 	file := filepath.Join(root, "infra", "compose.yml")
@@ -123,8 +123,8 @@ func TestCompose(t *testing.T) {
 	until(t, address+"/graphql", question, counted)
 }
 
-// TestKubernetes checks the resources, and starts a server and a counting process as they say; probes
-// get the answers that they want.
+// TestKubernetes checks the resources, and starts a server and a counting process as they say;
+// probes get the answers that they want.
 func TestKubernetes(t *testing.T) {
 	root := provisiontest.Root(t)
 	files, err := filepath.Glob(filepath.Join(root, "infra", "kubernetes", "*.yml"))
@@ -250,8 +250,8 @@ type process struct {
 	api, admin string
 }
 
-// start starts the program with what a file says, but for the addresses it listens on: ports 8080 and 9090
-// are others of this machine.
+// start starts the program with what a file says, but for the addresses it listens on: ports 8080
+// and 9090 are others of this machine.
 func start(t *testing.T, args []string, environment map[string]string) *process {
 	t.Helper()
 	path := provisiontest.Fetched(t, "servers in containers", "bin/talkback")

@@ -1,5 +1,5 @@
-// Package docsite builds README.md and docs/ into a static site, by VitePress, and visits it. build.mjs
-// beside its tests builds.
+// Package docsite builds README.md and docs/ into a static site, by VitePress, and visits it.
+// build.mjs beside its tests builds.
 package docsite
 
 import (
@@ -232,7 +232,8 @@ func inScheme(scheme string) chromedp.Action {
 // coloured are the visited pages with colours of their own: of a picture, of code, of diagrams.
 var coloured = []string{"/", "/docs/guide/paging.html", "/docs/design/overview.html"}
 
-// visit looks at pages on a phone, and at those with colours of their own in the other scheme, too, on a wide screen.
+// visit looks at pages on a phone, and at those with colours of their own in the other scheme, too,
+// on a wide screen.
 func visit(t *testing.T, ctx context.Context, address string) {
 	for scheme, width := range map[string]int64{"light": 360, "dark": 1280} {
 		for name, has := range visited {
@@ -255,8 +256,8 @@ func visit(t *testing.T, ctx context.Context, address string) {
 	}
 }
 
-// drawTwice changes the scheme while a page waits for what draws its diagrams, which draws each of them
-// twice then, and the same.
+// drawTwice changes the scheme while a page waits for what draws its diagrams, which draws each of
+// them twice then, and the same.
 func drawTwice(t *testing.T, ctx context.Context, site fs.FS) {
 	asked, held := make(chan struct{}), make(chan struct{})
 	ask := sync.OnceFunc(func() { close(asked) })

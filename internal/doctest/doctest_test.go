@@ -57,7 +57,8 @@ func checkFile(t *testing.T, root string, d Document, target *url.URL) {
 
 var ages = regexp.MustCompile(`"?exp"?: *\d|--(since|restore-date-time) 2\d{3}-`)
 
-// No example has a time that is refused one day: tokens expire, and only the last days can be read again.
+// No example has a time that is refused one day: tokens expire, and only the last days can be read
+// again.
 func TestExamplesDoNotAge(t *testing.T) {
 	for _, d := range All(t) {
 		for _, fixed := range ages.FindAllString(d.Text, -1) {
@@ -189,8 +190,8 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// The page about errors has the statuses of every request that is refused, and no others. INTERNAL is a
-// code of fields too.
+// The page about errors has the statuses of every request that is refused, and no others. INTERNAL
+// is a code of fields too.
 func TestStatusesOfRefusals(t *testing.T) {
 	numbers, want, got := map[string]string{}, map[string][]string{}, map[string]string{}
 	for status := range 600 {

@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// TestForms has its own table, since it changes comments that others read. The rules of axe-core hold with errors
-// beside fields, in a conflict and in the dialog.
+// TestForms has its own table, since it changes comments that others read. The rules of axe-core
+// hold with errors beside fields, in a conflict and in the dialog.
 func TestForms(t *testing.T) {
 	browser := browsertest.Open(t)
 	s := openSite(t, func(func(comment.Comment) bool) {})

@@ -46,7 +46,8 @@ func heldEdit(t *testing.T, d *desk) {
 	d.site.writtenIs(t, "lamp", func(all []stored) bool {
 		return len(all) == 1 && all[0].Text == "It boils slowly. The handle stays cool, too."
 	})
-	// Words that mark a change are the page's. The direction is that of the comment, also if its beginning has changed.
+	// Words that mark a change are the page's. The direction is that of the comment, also if its
+	// beginning has changed.
 	id = d.write("he", "", "רותח")
 	d.click("#refresh")
 	d.says(".text", "רותח")
@@ -281,7 +282,8 @@ func moderateHostileTexts(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// The longest text leaves its buttons in reach. The keyboard scrolls it, and stops at no other text.
+// The longest text leaves its buttons in reach. The keyboard scrolls it, and stops at no other
+// text.
 func moderateLongTexts(t *testing.T, d *desk) {
 	d.write("en", "short", "text")
 	d.write("en", "long", "first"+strings.Repeat("\n", 9_900)+"last")

@@ -159,8 +159,8 @@ func (d *desk) countMutations() {
 	}`, nil))
 }
 
-// unhurried makes later pages keep decisions until a test calls pass, in place of the 10 seconds in which a decision can
-// be undone: a busy machine may need more than these for a test.
+// unhurried makes later pages keep decisions until a test calls pass, in place of the 10 seconds in
+// which a decision can be undone: a busy machine may need more than these for a test.
 func (d *desk) unhurried() {
 	d.t.Helper()
 	d.onEachPage(`{
@@ -280,8 +280,9 @@ func severalAtOnce(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// leaveWithMuch leaves the page with more decisions than a browser then sends in one request. The browser asks first.
-// Meanwhile the decisions are sent in parts, small enough to be sent for a page that is gone.
+// leaveWithMuch leaves the page with more decisions than a browser then sends in one request. The
+// browser asks first. Meanwhile the decisions are sent in parts, small enough to be sent for a page
+// that is gone.
 func leaveWithMuch(t *testing.T, d *desk) {
 	const leaves = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 	one := d.write("en", "one", "")

@@ -18,7 +18,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// hold lets the next request through the troubled address arrive, and answers it when release is closed.
+// hold lets the next request through the troubled address arrive, and answers it when release is
+// closed.
 func (d *desk) hold(answer trouble) (arrived <-chan struct{}, release chan<- struct{}) {
 	came, goesOn := make(chan struct{}), make(chan struct{})
 	d.site.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
@@ -33,8 +34,9 @@ func (d *desk) hold(answer trouble) (arrived <-chan struct{}, release chan<- str
 // late is no trouble but the wait before it.
 func late(w http.ResponseWriter, r *http.Request, program http.Handler) { program.ServeHTTP(w, r) }
 
-// What a moderator typed is kept until it is saved or cancelled: after their token has expired, while an answer is
-// under way, when Escape closes the dialog or the page is loaded again, and beside a decision that was not taken.
+// What a moderator typed is kept until it is saved or cancelled: after their token has expired,
+// while an answer is under way, when Escape closes the dialog or the page is loaded again, and
+// beside a decision that was not taken.
 func keepWhatWasTyped(t *testing.T, d *desk) {
 	reply := d.reply
 	id := d.write("en", "title", "text")
@@ -149,8 +151,8 @@ func decisionConflicts(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// A comment that waits no longer is not shown as one to decide about: its author took it back, or another moderator
-// decided about its edit.
+// A comment that waits no longer is not shown as one to decide about: its author took it back, or
+// another moderator decided about its edit.
 func decideWhatWaitsNoMore(t *testing.T, d *desk) {
 	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
 	d.site.ask(t, `mutation($id: ID!) { approveComment(input: {id: $id, version: 1}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
@@ -237,7 +239,8 @@ func decideWhileSigningOut(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// What is decided while the list is being loaded stays decided when it is there, also in a dialog that was open.
+// What is decided while the list is being loaded stays decided when it is there, also in a dialog
+// that was open.
 func decideWhileItLoads(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
 	d.unhurried()
@@ -413,7 +416,8 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	d.quiet()
 }
 
-// What one moderator decided and typed before their token expired is not sent in the name of another who signs in.
+// What one moderator decided and typed before their token expired is not sent in the name of
+// another who signs in.
 func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 	secret := strings.Repeat("a secret of the shop ", 3)
 	t.Setenv("TALKBACK_JWT_KEY", secret)
@@ -488,7 +492,8 @@ func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 		t.Errorf("decisions about the second comment are by %s, want mallory's approval alone", by)
 	}
 
-	// Of two tokens, the one that was given last counts, whichever answer comes first. Enter again asks nothing again.
+	// Of two tokens, the one that was given last counts, whichever answer comes first. Enter again
+	// asks nothing again.
 	d.click("#sign-out")
 	d.until(`document.activeElement?.id === 'token'`)
 	arrived, release := d.hold(late)
@@ -512,7 +517,8 @@ func anotherModeratorSignsIn(t *testing.T, browser context.Context) {
 	d.until(`JSON.parse(atob(sessionStorage.getItem('talkback moderator').split('.')[1])).sub === 'mallory'`)
 }
 
-// A rejected edit leaves the comment as everyone sees it. If that was reported, it waits on, and the page says so.
+// A rejected edit leaves the comment as everyone sees it. If that was reported, it waits on, and
+// the page says so.
 func rejectAReportedEdit(t *testing.T, browser context.Context) {
 	secret, moderator := strings.Repeat("a secret of the shop ", 3), strings.Repeat("m", 40)
 	t.Setenv("TALKBACK_JWT_KEY", secret)

@@ -56,7 +56,8 @@ func inPieces(t *testing.T, browser context.Context, s *site) {
 	}
 }
 
-// drawnWith waits for a frame with the given number of elements, including those within the element for comments.
+// drawnWith waits for a frame with the given number of elements, including those within the element
+// for comments.
 const drawnWith = `new Promise((drawn) => {
 	const all = () => document.querySelectorAll('*').length +
 		(document.querySelector('talkback-comments')?.shadowRoot?.querySelectorAll('*').length ?? 0);
@@ -64,8 +65,8 @@ const drawnWith = `new Promise((drawn) => {
 	look();
 })`
 
-// openPieces serves the site with one page in pieces. It sends one, reports how many elements have been sent, and waits
-// until they are drawn. In the end it closes its channel.
+// openPieces serves the site with one page in pieces. It sends one, reports how many elements have
+// been sent, and waits until they are drawn. In the end it closes its channel.
 func (s *site) openPieces(t *testing.T, pieces [][]byte, sent chan<- int, drawn <-chan struct{}) (address string) {
 	t.Helper()
 	program := must.Get(url.Parse(s.address))(t)
@@ -96,8 +97,8 @@ func (s *site) openPieces(t *testing.T, pieces [][]byte, sent chan<- int, drawn 
 
 var startTag = regexp.MustCompile(`<[a-z]`)
 
-// pieces cuts a page after each of its tags. The middle of a long page stays whole, where lists only grow downwards. So
-// does its head, since nothing is drawn before the body begins.
+// pieces cuts a page after each of its tags. The middle of a long page stays whole, where lists
+// only grow downwards. So does its head, since nothing is drawn before the body begins.
 func pieces(text []byte) (all [][]byte) {
 	const first, last = 250, 70 // tags of the body
 	body := bytes.Index(text, []byte("<body"))

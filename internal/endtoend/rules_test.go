@@ -88,7 +88,8 @@ func accessible(t *testing.T, browser context.Context, s *site) {
 			t.Fatalf("that is %s, %s", row.address, scheme)
 		}
 	}
-	// What has colours of its own is looked at in both schemes: a filtered list, and the error above it.
+	// What has colours of its own is looked at in both schemes: a filtered list, and the error above
+	// it.
 	for _, scheme := range []string{"light", "dark"} {
 		b.do(colours(scheme), chromedp.EmulateViewport(360, 800), chromedp.Navigate(s.troubled+states()["product"]))
 		b.until(idle)

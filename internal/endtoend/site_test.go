@@ -71,7 +71,8 @@ func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
 // serve runs the program until the test ends, and returns its address.
 func serve(t *testing.T, arguments ...string) string {
 	t.Helper()
-	// A browser keeps its connections, for whose next requests a server that stops would wait a second.
+	// A browser keeps its connections, for whose next requests a server that stops would wait a
+	// second.
 	address, _ := programtest.Serve(t, &commenttest.Transcript{}, append([]string{"serve", "--listen", "127.0.0.1:0", "--drain-timeout", "100ms"}, arguments...)...)
 	return "http://" + address
 }

@@ -44,8 +44,8 @@ func wait(r *http.Request, released <-chan struct{}) {
 	}
 }
 
-// A visitor without an account votes on the server's own page, and finds the vote there after a reload. The buttons
-// fill the space that the server reserved for them.
+// A visitor without an account votes on the server's own page, and finds the vote there after a
+// reload. The buttons fill the space that the server reserved for them.
 func visitorsVote(t *testing.T, browser context.Context, _ *site) {
 	t.Setenv("TALKBACK_VISITOR_SECRET", strings.Repeat("v", 40))
 	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--visitor-votes")}

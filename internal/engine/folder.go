@@ -272,8 +272,8 @@ func same(a, b string) bool {
 
 const maxNamed = 5
 
-// checkExists returns an error unless the folder holds an engine's data. It lists a few data folders
-// next to it or in it.
+// checkExists returns an error unless the folder holds an engine's data. It lists a few data
+// folders next to it or in it.
 func checkExists(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, databaseFile)); err == nil {
 		return nil

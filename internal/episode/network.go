@@ -15,12 +15,13 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// halfOpenWait is how long a caller in this process waits for a HalfOpen call before it gives up, as the transport of
-// package dynamo/call does.
+// halfOpenWait is how long a caller in this process waits for a HalfOpen call before it gives up,
+// as the transport of package dynamo/call does.
 const halfOpenWait = 5 * time.Second
 
-// Network stands between callers and an engine. Use it as the HTTP client of an SDK's client (call.Over of package
-// dynamo/call), or as a proxy (To) for processes. It is safe for concurrent use.
+// Network stands between callers and an engine. Use it as the HTTP client of an SDK's client
+// (call.Over of package dynamo/call), or as a proxy (To) for processes. It is safe for concurrent
+// use.
 type Network struct {
 	under faulttest.HTTPClient
 
@@ -62,8 +63,8 @@ func (r *Running) End() (calls int) {
 	return r.calls
 }
 
-// Play begins and ends the episodes of a schedule, until the context ends. It returns how many calls
-// they hit.
+// Play begins and ends the episodes of a schedule, until the context ends. It returns how many
+// calls they hit.
 func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
 	for _, e := range s.Episodes {
 		if task.Wait(ctx, e.Pause) != nil {
@@ -76,8 +77,8 @@ func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
 	return calls
 }
 
-// Settle waits for calls that still have to arrive although their callers have left. More may be added meanwhile, which
-// a WaitGroup does not allow.
+// Settle waits for calls that still have to arrive although their callers have left. More may be
+// added meanwhile, which a WaitGroup does not allow.
 func (n *Network) Settle() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +134,8 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 	return n.under.Do(request)
 }
 
-// hit returns the episode that a call meets and the call's number in it, from 1. Without an episode, both are zero.
+// hit returns the episode that a call meets and the call's number in it, from 1. Without an
+// episode, both are zero.
 func (n *Network) hit(call Call) (e Episode, number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -46,8 +46,8 @@ type HTTP func(*http.Request) (*http.Response, error)
 // Do implements HTTPClient.
 func (f HTTP) Do(request *http.Request) (*http.Response, error) { return f(request) }
 
-// With returns a client whose calls, retries included, go through a function. It gets the HTTP client
-// below, and the operation of a call.
+// With returns a client whose calls, retries included, go through a function. It gets the HTTP
+// client below, and the operation of a call.
 func With(client *dynamodb.Client, do func(under HTTPClient, operation string, request *http.Request) (*http.Response, error)) *dynamodb.Client {
 	under := client.Options().HTTPClient
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {

@@ -1,6 +1,6 @@
-// Package frameworks tries the element in the frameworks that shops use. It makes, packs and installs
-// the npm package of web/package, builds the apps that the guides show, and drives each in a browser
-// against the whole service.
+// Package frameworks tries the element in the frameworks that shops use. It makes, packs and
+// installs the npm package of web/package, builds the apps that the guides show, and drives each in
+// a browser against the whole service.
 package frameworks
 
 import (
@@ -37,9 +37,9 @@ const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// The package has the version of the program, can be imported where there is no document, and has types
-// for React 18 and 19. Every app of the guides shows comments, signs a customer in, and hears of what
-// they write.
+// The package has the version of the program, can be imported where there is no document, and has
+// types for React 18 and 19. Every app of the guides shows comments, signs a customer in, and hears
+// of what they write.
 func TestFrameworks(t *testing.T) {
 	folder := newFolder(t)
 	program := filepath.Join(t.TempDir(), "talkback") // not in bin/, which other tests copy meanwhile
@@ -70,9 +70,9 @@ func TestFrameworks(t *testing.T) {
 	t.Run("a shop moves in", func(t *testing.T) { movesIn(t, ctx, folder, program) })
 }
 
-// startNext starts the server of Next.js in front of a shop, and returns its address. It is the one for
-// development, since React tells of differences between what the server drew and the browser draws there
-// only.
+// startNext starts the server of Next.js in front of a shop, and returns its address. It is the one
+// for development, since React tells of differences between what the server drew and the browser
+// draws there only.
 func startNext(t *testing.T, folder, shop string) string {
 	t.Helper()
 	port := servertest.FreePort(t)
@@ -99,8 +99,8 @@ func startNext(t *testing.T, folder, shop string) string {
 	return address
 }
 
-// drawn reports whether a page comes with the inside of the element. It also asks for the page's scripts,
-// which are compiled when somebody asks.
+// drawn reports whether a page comes with the inside of the element. It also asks for the page's
+// scripts, which are compiled when somebody asks.
 func drawn(ctx context.Context, page string) bool {
 	html := fetched(ctx, page)
 	for _, script := range regexp.MustCompile(`src="(/_next/[^"]+)"`).FindAllStringSubmatch(html, -1) {
@@ -125,7 +125,8 @@ func fetched(ctx context.Context, address string) string {
 	return string(body)
 }
 
-// newFolder copies the apps to a folder below the packages of the frameworks, where they find these.
+// newFolder copies the apps to a folder below the packages of the frameworks, where they find
+// these.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	modules := provisiontest.Packages(t, "the frameworks' tests", "internal/frameworks", ".cache/frameworks")
@@ -135,8 +136,8 @@ func newFolder(t *testing.T) string {
 	return folder
 }
 
-// install builds the program, makes, packs and installs the package, offline as it depends on nothing, and
-// imports it.
+// install builds the program, makes, packs and installs the package, offline as it depends on
+// nothing, and imports it.
 func install(t *testing.T, folder, program string) {
 	t.Helper()
 	must.Do(t, provisiontest.Build("github.com/talkback/talkback", program))
@@ -185,8 +186,8 @@ func find(selector string) string { return fmt.Sprintf("%squerySelector(%q)", in
 // written is how many comments a product has before.
 const written = 3
 
-// openShop starts a shop: the apps, sign-in for one customer of its own for each app, and the service,
-// which takes its tokens.
+// openShop starts a shop: the apps, sign-in for one customer of its own for each app, and the
+// service, which takes its tokens.
 func openShop(t *testing.T, folder, program string) string {
 	t.Helper()
 	secret := strings.Repeat("a secret of the shop ", 3)
@@ -222,8 +223,8 @@ func newTable(t *testing.T) []string {
 	return []string{"--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table"}
 }
 
-// serve starts the program, whose customers sign in by tokens of a secret, and leads to it. Settings of its environment,
-// which a child has none of, come before the flags.
+// serve starts the program, whose customers sign in by tokens of a secret, and leads to it.
+// Settings of its environment, which a child has none of, come before the flags.
 func serve(t *testing.T, program, secret string, settings, flags []string) http.Handler {
 	t.Helper()
 	env := provisiontest.Program(t, "env", "the whole service")
@@ -240,8 +241,8 @@ func node(t *testing.T, folder, program string, arguments ...string) {
 	run(t, folder, "node", append([]string{filepath.Join("..", "node_modules", filepath.FromSlash(program))}, arguments...)...)
 }
 
-// run runs a command in a folder and returns what it prints; unless it succeeds, what it said is the
-// failure.
+// run runs a command in a folder and returns what it prints; unless it succeeds, what it said is
+// the failure.
 func run(t *testing.T, folder, name string, arguments ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

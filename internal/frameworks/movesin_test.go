@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// exported are the reviews of a shop as Judge.me exports them: two that are shown, with a reply and a
-// picture, one that nobody has decided on yet, and spam.
+// exported are the reviews of a shop as Judge.me exports them: two that are shown, with a reply and
+// a picture, one that nobody has decided on yet, and spam.
 const exported = `title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location,metaobject_handle
 Belle,"Très belle lampe,<br>et solide.",5,2026-03-02 10:12:00 UTC,email,ok,Anne,anne@mail.example,7,lampe,Merci beaucoup,2026-03-03 08:00:00 UTC,SHOP/pictures/a.jpg,192.0.2.1,Lyon,h1
 ,Correcte,3,2026-03-04 10:12:00 UTC,web,ok,Luc,luc@mail.example,7,lampe,,,,192.0.2.2,Metz,h2
@@ -39,8 +39,8 @@ const (
 )
 
 // movesIn is the whole way of a shop: its reviews come from Judge.me, its page is in React and in
-// French, a signed-in customer writes and sees that it waits, a moderator approves it on the desk, and
-// a stranger reads it. Each step is done twice, as each has to bear that.
+// French, a signed-in customer writes and sees that it waits, a moderator approves it on the desk,
+// and a stranger reads it. Each step is done twice, as each has to bear that.
 func movesIn(t *testing.T, browser context.Context, folder, program string) {
 	shop := openMovingShop(t, folder, program)
 	const pending = 1 // came with the file
@@ -102,8 +102,8 @@ func ownWaits(text string) chromedp.Action {
 	}
 }
 
-// refreshedUntil has the element read the comments until an expression is true: lists follow a decision
-// within moments.
+// refreshedUntil has the element read the comments until an expression is true: lists follow a
+// decision within moments.
 func refreshedUntil(expression string) chromedp.Action {
 	const looking = `(async () => {
 		for (;; await new Promise((done) => setTimeout(done, 50))) {
@@ -117,7 +117,8 @@ func refreshedUntil(expression string) chromedp.Action {
 // texts are those of the list.
 const texts = "[..." + inside + "querySelectorAll('.list article > .text') ?? []].map(({ textContent }) => textContent)"
 
-// movingShop is a shop whose pages, pictures and sign-in are at an address, with the service behind it.
+// movingShop is a shop whose pages, pictures and sign-in are at an address, with the service behind
+// it.
 type movingShop struct {
 	address, moderator string
 	customer           atomic.Int32 // who signs in

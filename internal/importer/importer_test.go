@@ -155,8 +155,8 @@ func TestReportOfCounting(t *testing.T) {
 	}
 }
 
-// If only the file of rejected rows fails at the end, the report says that the rows are in the table, and counted. If all
-// were rejected, none is.
+// If only the file of rejected rows fails at the end, the report says that the rows are in the
+// table, and counted. If all were rejected, none is.
 func TestReportWithoutRejects(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		folder := filepath.Join(t.TempDir(), "rejects")
@@ -231,8 +231,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A full disk leaves no empty file of rejected rows, which would be in the way next time, nor one in
-// the place of an earlier file.
+// A full disk leaves no empty file of rejected rows, which would be in the way next time, nor one
+// in the place of an earlier file.
 func TestRejectsOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rejects.tsv")
 	must.Do(t, os.WriteFile(path, []byte("earlier"), 0o600))

@@ -48,8 +48,8 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// Product ids that a program made of whole numbers are noticed if all are such, with the line of the
-// first.
+// Product ids that a program made of whole numbers are noticed if all are such, with the line of
+// the first.
 func TestWholeFloats(t *testing.T) {
 	for ids, want := range map[string]bool{"12.0 7.0 12.0": true, "12.0 7": false, "12.5 7.5": false, "1.0.0": false, "": false, "a.0": false, "-1.0": false} {
 		file := "product,rating,language,text,date\n,5,en,a,2015-08-20\n"

@@ -82,8 +82,8 @@ func CheckName(name string) error {
 }
 
 // Begin notes that an import begins. If there was one of the same name, its number is kept, so that
-// both runs are undone together. Begin, Note and End change nothing if they arrive after a later one:
-// each depends on when the import began.
+// both runs are undone together. Begin, Note and End change nothing if they arrive after a later
+// one: each depends on when the import began.
 func (r *Registry) Begin(ctx context.Context, name string) (Listed, error) {
 	now := layout.Time(time.Now())
 	for {

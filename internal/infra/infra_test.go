@@ -95,7 +95,8 @@ func TestWholeHandsParametersOn(t *testing.T) {
 	}
 }
 
-// Functions, what invokes the counting one, and alarms have the same settings by CloudFormation as by Terraform.
+// Functions, what invokes the counting one, and alarms have the same settings by CloudFormation as
+// by Terraform.
 func TestBothHaveTheSameSettings(t *testing.T) {
 	upper, setting := regexp.MustCompile(`\B[A-Z]`), regexp.MustCompile(`\b(\w+) += ("[^"]*"|\[[^\n]*\]|[\w-]+)[,\n]`)
 	short := map[string]string{"metric_name": "metric", "evaluation_periods": "periods", "treat_missing_data": "missing"}

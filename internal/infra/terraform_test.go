@@ -35,9 +35,9 @@ provider "aws" {
 }
 `
 
-// The module is well-formed and valid, its own tests pass, its example is valid, and the table that it
-// makes is one that the program takes. By the commands of docs/operate/backup.md it takes over a table
-// that DynamoDB restored, with what is in it.
+// The module is well-formed and valid, its own tests pass, its example is valid, and the table that
+// it makes is one that the program takes. By the commands of docs/operate/backup.md it takes over a
+// table that DynamoDB restored, with what is in it.
 func TestTerraform(t *testing.T) {
 	plugins := pluginFolder(t)
 	endpoint := dynamotest.Dynoxide(t)
@@ -47,7 +47,8 @@ func TestTerraform(t *testing.T) {
 		t.Helper()
 		run := exec.Command("terraform", arguments...)
 		run.Dir = filepath.Join(folder, in)
-		// Each run loads the large schema of the provider: collecting garbage less often takes a quarter off.
+		// Each run loads the large schema of the provider: collecting garbage less often takes a quarter
+		// off.
 		run.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GOGC=400"}
 		if said, err := run.CombinedOutput(); err != nil {
 			t.Fatalf("terraform %s: %v\n%s", strings.Join(arguments, " "), err, said)
@@ -96,9 +97,9 @@ func TestTerraform(t *testing.T) {
 	}
 }
 
-// pluginFolder returns the folder of a mirror of providers, as `terraform providers mirror` makes it.
-// Without Terraform or a mirror the test is left out even where the environment variable CI is set, for
-// no registry that `make provision` asks has them.
+// pluginFolder returns the folder of a mirror of providers, as `terraform providers mirror` makes
+// it. Without Terraform or a mirror the test is left out even where the environment variable CI is
+// set, for no registry that `make provision` asks has them.
 func pluginFolder(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("terraform"); err != nil {

@@ -28,7 +28,8 @@ func sampleItems(t *testing.T) (items []object) {
 	return items
 }
 
-// Each item of the model is of a kind, and has no attribute that the kind lacks, nor one of another type.
+// Each item of the model is of a kind, and has no attribute that the kind lacks, nor one of another
+// type.
 func TestSampleIsOfTheKinds(t *testing.T) {
 	shown := map[string]bool{}
 	for _, item := range sampleItems(t) {
@@ -97,7 +98,8 @@ func TestKindsAreThoseOfTheDocument(t *testing.T) {
 	}
 }
 
-// The sample is a table that the program takes: its comments can be read, and its counts are theirs.
+// The sample is a table that the program takes: its comments can be read, and its counts are
+// theirs.
 func TestSampleIsATable(t *testing.T) {
 	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
 	client := call.NewLocalClient(endpoint)

@@ -1,5 +1,5 @@
-// Lint finds in Go packages what staticcheck and go vet find. Both need the types of everything that
-// is imported, which takes most of their time, so one process runs the rules of both.
+// Lint finds in Go packages what staticcheck and go vet find. Both need the types of everything
+// that is imported, which takes most of their time, so one process runs the rules of both.
 package main
 
 import (

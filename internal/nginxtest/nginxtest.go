@@ -21,8 +21,8 @@ func Start(tb testing.TB, servers [2]string) (url string) {
 	return start(tb, "nginx.conf", [][2]string{{"10.0.0.11:8080", servers[0]}, {"10.0.0.12:8080", servers[1]}}, own)
 }
 
-// StartCache starts nginx as a cache in front of one server, with infra/nginx-cache.conf, and returns
-// its URL. Otherwise it is as Start.
+// StartCache starts nginx as a cache in front of one server, with infra/nginx-cache.conf, and
+// returns its URL. Otherwise it is as Start.
 func StartCache(tb testing.TB, server string) (url string) {
 	tb.Helper()
 	return start(tb, "nginx-cache.conf", [][2]string{{"10.0.0.11:8080", server}}, files)
@@ -54,7 +54,8 @@ func start(tb testing.TB, name string, changes [][2]string, more string) (url st
 	return "http://" + server.Address()
 }
 
-// configure returns a file of infra with changes. The text that a change replaces stands there once.
+// configure returns a file of infra with changes. The text that a change replaces stands there
+// once.
 func configure(tb testing.TB, name string, changes [][2]string) []byte {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join(provisiontest.Root(tb), "infra", name))

@@ -25,8 +25,8 @@ func server(t *testing.T) (s *httptest.Server, address string) {
 	return s, s.Listener.Addr().String()
 }
 
-// Servers that refuse some requests answer the others. One that is gone has its requests answered by
-// the other server, also those that must not be sent twice.
+// Servers that refuse some requests answer the others. One that is gone has its requests answered
+// by the other server, also those that must not be sent twice.
 func TestRefusalsAreNoFailures(t *testing.T) {
 	gone, first := server(t)
 	_, second := server(t)

@@ -124,7 +124,8 @@ func TestExistingFile(t *testing.T) {
 	}
 }
 
-// A symbolic link stays one: its target is replaced. One that leads nowhere is replaced itself, by force only.
+// A symbolic link stays one: its target is replaced. One that leads nowhere is replaced itself, by
+// force only.
 func TestLink(t *testing.T) {
 	folder, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	name := filepath.Join(folder, "out")

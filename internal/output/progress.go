@@ -36,7 +36,8 @@ type Progress struct {
 }
 
 // NewProgress starts the clock of some work. The size is that of the whole work in any unit, such
-// as the bytes of a file, and 0 or less if unknown. what is the unit of completed work, such as "rows".
+// as the bytes of a file, and 0 or less if unknown. what is the unit of completed work, such as
+// "rows".
 func NewProgress(out io.Writer, size int64, what string) *Progress {
 	start := time.Now()
 	p := &Progress{out: out, size: size, what: what, start: start, next: start.Add(lineEvery)}

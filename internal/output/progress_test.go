@@ -17,8 +17,8 @@ type step struct {
 	taken int64
 }
 
-// shown returns the output of some work, with "|" where a line of the terminal is erased, and how long
-// it took. Without columns it is no terminal.
+// shown returns the output of some work, with "|" where a line of the terminal is erased, and how
+// long it took. Without columns it is no terminal.
 func shown(t *testing.T, what string, size int64, columns int, steps ...step) (text string, took time.Duration) {
 	t.Helper()
 	var out bytes.Buffer

@@ -32,7 +32,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// A table loses nothing on a narrow screen, and no line is wider than that except for a word that is.
+// A table loses nothing on a narrow screen, and no line is wider than that except for a word that
+// is.
 func TestTablesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		screen := Screen{Columns: rapid.IntRange(leastColumns, 120).Draw(t, "columns"), Style: Style(rapid.Bool().Draw(t, "style"))}

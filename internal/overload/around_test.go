@@ -15,12 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/servertest"
 )
 
-// processors are lists of processors, in taskset's form: those of the measured servers, and those of everything else.
-// Both are empty where processors cannot be divided.
+// processors are lists of processors, in taskset's form: those of the measured servers, and those
+// of everything else. Both are empty where processors cannot be divided.
 type processors struct{ servers, others string }
 
-// divide gives the servers half of the processors, and this process and its later children the others. Otherwise the
-// generator would take more from the server the more it sends.
+// divide gives the servers half of the processors, and this process and its later children the
+// others. Otherwise the generator would take more from the server the more it sends.
 func divide(t *testing.T) processors {
 	t.Helper()
 	n := runtime.NumCPU()

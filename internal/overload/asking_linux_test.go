@@ -19,7 +19,8 @@ func always(text string) func() string { return func() string { return text } }
 // at returns the times of n requests that are due at once.
 func at(due time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{due}, n) }
 
-// The generator reads every kind of net/http answer to its end, one after the other over few connections.
+// The generator reads every kind of net/http answer to its end, one after the other over few
+// connections.
 func TestAsking(t *testing.T) {
 	var connections atomic.Int64
 	server := httptest.NewUnstartedServer(answering())
@@ -101,8 +102,8 @@ func TestAskingInVain(t *testing.T) {
 	}
 }
 
-// Requests are sent when they are due, though the first answer comes after the last request. Their clients give up
-// after a while.
+// Requests are sent when they are due, though the first answer comes after the last request. Their
+// clients give up after a while.
 func TestOpenLoop(t *testing.T) {
 	const clients = 200
 	var arrived atomic.Int64
@@ -134,7 +135,8 @@ func TestOpenLoop(t *testing.T) {
 	}
 }
 
-// Clients that wait for their answers have at most one request each under way, and pause after refusals.
+// Clients that wait for their answers have at most one request each under way, and pause after
+// refusals.
 func TestClosedLoop(t *testing.T) {
 	const clients = 4
 	var now, most atomic.Int64

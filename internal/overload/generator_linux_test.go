@@ -19,8 +19,8 @@ import (
 // patience is how long clients wait for an answer. A later one is useless.
 const patience = time.Second
 
-// pause is how long a client waits after a refusal before it asks again. Without a pause, few clients could send more
-// than a server can refuse.
+// pause is how long a client waits after a refusal before it asks again. Without a pause, few
+// clients could send more than a server can refuse.
 const pause = 10 * time.Millisecond
 
 // generator sends requests over many connections and reads their answers, from one thread that asks
@@ -89,7 +89,8 @@ func newGenerator(t *testing.T) *generator {
 	return g
 }
 
-// to returns the target at a URL, which gets the bodies in turn. Clients share its connections, like those of a proxy.
+// to returns the target at a URL, which gets the bodies in turn. Clients share its connections,
+// like those of a proxy.
 func to(t *testing.T, url string, bodies func() string) *target {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
@@ -101,8 +102,8 @@ func to(t *testing.T, url string, bodies func() string) *target {
 	}
 }
 
-// run sends all requests of the flows, each when it is due whatever happens to the others, and returns when all have
-// ended.
+// run sends all requests of the flows, each when it is due whatever happens to the others, and
+// returns when all have ended.
 func (g *generator) run(flows ...*flow) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -54,8 +54,8 @@ const (
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
 	// rounds is how often each load is sent to each server. Figures are medians of the rounds.
 	rounds = 5
-	// crowdRounds is how often each crowd is sent, and crowdTime for how long. Every other round begins
-	// with the largest: the speed of a shared processor falls while it is busy.
+	// crowdRounds is how often each crowd is sent, and crowdTime for how long. Every other round
+	// begins with the largest: the speed of a shared processor falls while it is busy.
 	crowdRounds, crowdTime = 7, 3 * time.Second
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
@@ -159,8 +159,8 @@ func begin(t *testing.T, variants ...variant) *measurement {
 	return m
 }
 
-// rounds measures some of the variants. Each round gives each of them each load, one after the other, so that other
-// work of the machine disturbs them alike.
+// rounds measures some of the variants. Each round gives each of them each load, one after the
+// other, so that other work of the machine disturbs them alike.
 func (m *measurement) rounds(t *testing.T, from, to int) (figures []figure) {
 	t.Helper()
 	of := make([][]figure, len(loads)*(to-from))
@@ -194,8 +194,8 @@ func (m *measurement) crowd(t *testing.T, s *server, lasting time.Duration) tall
 	return f.tally(lasting)
 }
 
-// step sends a load to one server, and a few requests to the one that refuses everything. The time of these is the
-// generator's and the machine's.
+// step sends a load to one server, and a few requests to the one that refuses everything. The time
+// of these is the generator's and the machine's.
 func (m *measurement) step(t *testing.T, number int, v variant, load float64) figure {
 	t.Helper()
 	time.Sleep(calmTime)
@@ -264,8 +264,8 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) (url 
 	return servertest.Says(t, process, process.StderrPipe, apiAddress)[1], process
 }
 
-// questions are pages that are requested in turn. No two at the same time are the same: they would share a read, and
-// cost less the more are admitted.
+// questions are pages that are requested in turn. No two at the same time are the same: they would
+// share a read, and cost less the more are admitted.
 type questions struct {
 	bodies []string
 	asked  int
@@ -308,7 +308,8 @@ func cursors(t *testing.T, url string, product int) (all []string) {
 	return all
 }
 
-// peak returns the highest memory use of the server in MB, or 0 where the system does not report it.
+// peak returns the highest memory use of the server in MB, or 0 where the system does not report
+// it.
 func (s *server) peak(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

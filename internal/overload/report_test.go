@@ -46,8 +46,9 @@ type figure struct {
 	Busy   float64       // processors that the server used, on average
 }
 
-// row is the result of requests by a number. For a recovery, that is half the load by the second after an overload,
-// with 0 for before. For crowds, it is the number of clients that ask again at once.
+// row is the result of requests by a number. For a recovery, that is half the load by the second
+// after an overload, with 0 for before. For crowds, it is the number of clients that ask again at
+// once.
 type row struct {
 	Number int
 	tally
@@ -57,8 +58,8 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
 }
 
-// median returns the median of each number over several rounds of the same load. The memory is that of the first round,
-// before the server had larger loads.
+// median returns the median of each number over several rounds of the same load. The memory is that
+// of the first round, before the server had larger loads.
 func median(of []figure) figure {
 	out := of[0]
 	middle(of, &out, func(f *figure) *float64 { return &f.Offered })

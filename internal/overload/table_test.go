@@ -19,9 +19,10 @@ import (
 // tableLatency is how long the table takes for a Query.
 const tableLatency = 4 * time.Millisecond
 
-// quickTable stands before the engine and answers each Query from memory once the engine has answered it. So the
-// server, not the engine, is overloaded, and they need not share a processor. It writes an answer byte for byte: a
-// server of net/http would build each anew, in four times the time.
+// quickTable stands before the engine and answers each Query from memory once the engine has
+// answered it. So the server, not the engine, is overloaded, and they need not share a processor.
+// It writes an answer byte for byte: a server of net/http would build each anew, in four times the
+// time.
 type quickTable struct {
 	engine string
 
@@ -99,8 +100,8 @@ func (q *quickTable) answered(took time.Duration) {
 	q.late = append(q.late, took-tableLatency)
 }
 
-// lateness returns the 99th percentile of the answers' delays since its last call. It also returns the requests that
-// the engine had to answer meanwhile, which takes longer.
+// lateness returns the 99th percentile of the answers' delays since its last call. It also returns
+// the requests that the engine had to answer meanwhile, which takes longer.
 func (q *quickTable) lateness() (late time.Duration, passed map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

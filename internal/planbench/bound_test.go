@@ -53,8 +53,8 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// Small pages of large comments stay within the bound, too, once their size is known: a first look at
-// a list counts them with their size, and links that may be needless are not read beside others.
+// Small pages of large comments stay within the bound, too, once their size is known: a first look
+// at a list counts them with their size, and links that may be needless are not read beside others.
 func TestPagesOfLargeComments(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 0))
 	comments := Generate(300, r.Uint64())
@@ -304,7 +304,8 @@ func checkPage(t rapid.TB, p *Product, q comment.Query, page comment.Page) {
 	checkIsSlice(t, page, list, start, end, q.Slice.Size > 0)
 }
 
-// checkIsSlice compares a page with a part of a list. If tells is set, the page knows what is before and behind it.
+// checkIsSlice compares a page with a part of a list. If tells is set, the page knows what is
+// before and behind it.
 func checkIsSlice(t rapid.TB, page comment.Page, list []comment.Comment, start, end int, tells bool) {
 	if len(page.Comments) != end-start {
 		t.Fatalf("the page has %d comments, want %d\n%s", len(page.Comments), end-start, page.Plan().Summary())

@@ -45,8 +45,8 @@ func placeIn(p *Product, q comment.Query, rank int) *comment.Place {
 }
 
 // Pages in the order of votes are exact and cost no more than promised, whether few comments of a
-// filter or of a range of dates have votes, or few have none. A range that holds few of many comments
-// with votes is read whole in their order. How many it holds is known from the index.
+// filter or of a range of dates have votes, or few have none. A range that holds few of many
+// comments with votes is read whole in their order. How many it holds is known from the index.
 func TestPagesInTheOrderOfVotes(t *testing.T) {
 	some := withVotes(t, 12_000, func(i int) bool { return i%10 < 3 && i%50 != 0 || i%5000 == 0 })
 	many := withVotes(t, 12_000, func(i int) bool { return i%10 > 0 })

@@ -23,8 +23,8 @@ var bounds = map[Way]struct {
 const mostDearer = 1.25
 
 // Plans cost little more than if every comment were known beforehand, and pages cost no more deep
-// in the list, nor with more comments. measureAll itself checks that all ways show the same comments
-// and that none costs less than foresight.
+// in the list, nor with more comments. measureAll itself checks that all ways show the same
+// comments and that none costs less than foresight.
 func TestPlansAreNearForesight(t *testing.T) {
 	var summary Summary
 	for _, count := range []int{800, 3000} {

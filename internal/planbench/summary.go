@@ -191,7 +191,8 @@ func (s *Summary) add(group Group, rows []Row) {
 	}
 }
 
-// Averages returns the averages of every group in every way, in the order in which tables show them.
+// Averages returns the averages of every group in every way, in the order in which tables show
+// them.
 func (s *Summary) Averages() []Average {
 	var out []Average
 	for group, sums := range s.sums {

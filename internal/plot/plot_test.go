@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// A figure is well-formed, whatever its texts hold, with a line for each entry of the legend in each
-// panel, as long as its values go.
+// A figure is well-formed, whatever its texts hold, with a line for each entry of the legend in
+// each panel, as long as its values go.
 func TestFigure(t *testing.T) {
 	drawn := Figure{
 		Title: "a < b", Note: "a & b", Label: `"quoted"`, Legend: []string{"one", "<two>"},

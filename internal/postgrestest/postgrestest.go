@@ -1,6 +1,6 @@
-// Package postgrestest gives tests a real PostgreSQL server: one for the tests of a package, started
-// when a test first asks for it, with data of its own, and gone when the test process ends, in
-// whatever way. It is test support, and no shipped code imports it.
+// Package postgrestest gives tests a real PostgreSQL server: one for the tests of a package,
+// started when a test first asks for it, with data of its own, and gone when the test process ends,
+// in whatever way. It is test support, and no shipped code imports it.
 //
 //	func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 //

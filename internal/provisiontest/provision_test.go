@@ -70,7 +70,8 @@ func provisionFolder(t *testing.T, pinned, brought string) string {
 	return folder
 }
 
-// What cannot be fetched is said in one line, and all else goes on; with CI set, it fails. Nothing of it counts as done.
+// What cannot be fetched is said in one line, and all else goes on; with CI set, it fails. Nothing
+// of it counts as done.
 func TestWhatCannotBeHadIsLeftOut(t *testing.T) {
 	root := provisionFolder(t, "", "")
 	scripts := filepath.Join(root, "internal", "provision")
@@ -118,8 +119,8 @@ func TestWhatCannotBeHadIsLeftOut(t *testing.T) {
 	}
 }
 
-// Each package.json has the packages of its package-lock.json. npm ci would refuse others, but it is not asked while the lock stays
-// as it was.
+// Each package.json has the packages of its package-lock.json. npm ci would refuse others, but it
+// is not asked while the lock stays as it was.
 func TestPackagesAreThoseOfTheirLocks(t *testing.T) {
 	type list struct{ Dependencies, DevDependencies map[string]string }
 	root, found := Root(t), 0

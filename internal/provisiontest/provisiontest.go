@@ -1,6 +1,6 @@
-// Package provisiontest knows where the programs are that `make provision` fetches for the tests, builds
-// those of this module, and leaves out the tests whose programs are missing. It is test support, and no
-// shipped code imports it.
+// Package provisiontest knows where the programs are that `make provision` fetches for the tests,
+// builds those of this module, and leaves out the tests whose programs are missing. It is test
+// support, and no shipped code imports it.
 package provisiontest
 
 import (
@@ -26,7 +26,8 @@ func LeaveOut(tb testing.TB, why error) {
 	tb.Skipf("left out: %v", why)
 }
 
-// Need ends the test if what it needs could not be had: leaves it out if it is not installed, and fails it otherwise.
+// Need ends the test if what it needs could not be had: leaves it out if it is not installed, and
+// fails it otherwise.
 func Need(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, ErrNotInstalled) {
@@ -37,8 +38,8 @@ func Need(tb testing.TB, err error) {
 	}
 }
 
-// Program returns the path of a program on PATH that a suite of tests needs. Where it is not installed, the
-// test is skipped, or fails when the environment variable CI is set.
+// Program returns the path of a program on PATH that a suite of tests needs. Where it is not
+// installed, the test is skipped, or fails when the environment variable CI is set.
 func Program(tb testing.TB, name, suite string) (path string) {
 	tb.Helper()
 	path, err := exec.LookPath(name)
@@ -48,8 +49,9 @@ func Program(tb testing.TB, name, suite string) (path string) {
 	return path
 }
 
-// Fetched returns the path of what `make provision` made for a suite of tests, a file or a folder, by its path from the
-// module's root. Where it is missing, the test is skipped, or fails when the environment variable CI is set.
+// Fetched returns the path of what `make provision` made for a suite of tests, a file or a folder,
+// by its path from the module's root. Where it is missing, the test is skipped, or fails when the
+// environment variable CI is set.
 func Fetched(tb testing.TB, suite, path string) string {
 	tb.Helper()
 	found, err := Find(suite, path)
@@ -70,8 +72,9 @@ func Find(suite, path string) (string, error) {
 	return found, nil
 }
 
-// Packages returns the folder of npm packages that npm.sh put into a folder, and leaves a suite of tests out like Fetched:
-// also without Node.js, or if they are not those of the package-lock.json in packages. Paths are from the module's root.
+// Packages returns the folder of npm packages that npm.sh put into a folder, and leaves a suite of
+// tests out like Fetched: also without Node.js, or if they are not those of the package-lock.json
+// in packages. Paths are from the module's root.
 func Packages(tb testing.TB, suite, packages, folder string) (modules string) {
 	tb.Helper()
 	modules, err := FindPackages(suite, packages, folder)
@@ -128,10 +131,11 @@ func FindDynoxide() (string, error) {
 	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", ErrNotInstalled)
 }
 
-// Build builds a program of this module to a file of the caller's as `make build` does. With the flags of the tests, which
-// may watch for races, nearly all packages would be compiled once more. It copies bin/talkback first: go build leaves a
-// program as it is if it is up to date, and linking takes longer than the copy. It would not notice a copy that was cut
-// off, so the file must not be bin/talkback, which others copy at the same time.
+// Build builds a program of this module to a file of the caller's as `make build` does. With the
+// flags of the tests, which may watch for races, nearly all packages would be compiled once more.
+// It copies bin/talkback first: go build leaves a program as it is if it is up to date, and linking
+// takes longer than the copy. It would not notice a copy that was cut off, so the file must not be
+// bin/talkback, which others copy at the same time.
 func Build(program, path string) error {
 	if root, err := moduleRoot(); err == nil {
 		if made, err := os.ReadFile(filepath.Join(root, "bin", filepath.Base(program))); err == nil {
@@ -146,8 +150,8 @@ func Build(program, path string) error {
 	return nil
 }
 
-// AsBuilt returns variables of the environment by which the go command compiles packages as `make build` does, and so
-// finds them compiled.
+// AsBuilt returns variables of the environment by which the go command compiles packages as `make
+// build` does, and so finds them compiled.
 func AsBuilt() []string {
 	return []string{"CGO_ENABLED=0", "GOFLAGS=" + os.Getenv("GOFLAGS") + " " + os.Getenv("LEAN")}
 }

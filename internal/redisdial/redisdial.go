@@ -29,8 +29,8 @@ type Bounds struct {
 // NoRetries disables retries.
 const NoRetries = -1
 
-// maxLifetime is how long a connection is used. After a failover, the name of the server may belong to
-// another one, while connections to the one before still work.
+// maxLifetime is how long a connection is used. After a failover, the name of the server may belong
+// to another one, while connections to the one before still work.
 const maxLifetime = 30 * time.Second
 
 // clusterParameter is the URL parameter that says that the server belongs to a cluster.

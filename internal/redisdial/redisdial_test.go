@@ -32,8 +32,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A password with a slash or a number sign is refused, also for a cluster, which ignores the path: the name would show
-// what is behind the sign.
+// A password with a slash or a number sign is refused, also for a cluster, which ignores the path:
+// the name would show what is behind the sign.
 func TestPasswordIsNotInTheName(t *testing.T) {
 	for _, url := range []string{"redis://:12/secret@localhost:1", "redis://user:12/secret@localhost:1/0", "redis://:12#secret@localhost:1", "redis://:12?secret@localhost:1"} {
 		for _, cluster := range []string{"", "?cluster=true", "&cluster=true"} {

@@ -19,8 +19,8 @@ import (
 type Server struct{ *servertest.Server }
 
 // Start starts a server, which ends with the test. Settings are those of redis-server's command
-// line. Where Redis is not installed, the test is skipped, or fails when the environment variable CI
-// is set.
+// line. Where Redis is not installed, the test is skipped, or fails when the environment variable
+// CI is set.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
 	path := provisiontest.Program(tb, "redis-server", "the Redis suite")

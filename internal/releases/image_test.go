@@ -95,7 +95,8 @@ func ofImage(t *testing.T, content []byte) {
 	}
 }
 
-// members yields the files of an archive with their heads, and refuses one that is on no image's path.
+// members yields the files of an archive with their heads, and refuses one that is on no image's
+// path.
 func members(t *testing.T, from io.Reader) iter.Seq2[*tar.Header, []byte] {
 	t.Helper()
 	return func(yield func(*tar.Header, []byte) bool) {

@@ -33,8 +33,8 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// made returns the files of a release of the module in a folder, for linux/amd64, by their names without the version.
-// What is compiled for it goes to another cache, if one is given.
+// made returns the files of a release of the module in a folder, for linux/amd64, by their names
+// without the version. What is compiled for it goes to another cache, if one is given.
 func made(t *testing.T, module, cache string, arguments ...string) map[string][]byte {
 	t.Helper()
 	out := t.TempDir()
@@ -69,9 +69,9 @@ func releaseOf(t *testing.T, module, out string, arguments ...string) *exec.Cmd 
 	return command
 }
 
-// Two releases whose programs are compiled at two paths, with two caches, are the same to the byte. It is a small
-// program of a module of its own, as compiling ours twice takes minutes. Go's runtime is the same at both paths, and is
-// compiled once.
+// Two releases whose programs are compiled at two paths, with two caches, are the same to the byte.
+// It is a small program of a module of its own, as compiling ours twice takes minutes. Go's runtime
+// is the same at both paths, and is compiled once.
 func TestSameBytesAtTwoPaths(t *testing.T) {
 	caches := []string{t.TempDir(), t.TempDir()}
 	compile := exec.Command("go", "build", "-trimpath", "runtime")
@@ -193,8 +193,8 @@ func ofArchive(t *testing.T, content []byte) {
 	ofLicences(t, licences, "tokio 1.")
 }
 
-// ofLicences checks that a text has the licence of each module of the program, with the notices that Apache 2.0 asks for,
-// and those of scripts, besides more that is wanted.
+// ofLicences checks that a text has the licence of each module of the program, with the notices
+// that Apache 2.0 asks for, and those of scripts, besides more that is wanted.
 func ofLicences(t *testing.T, text string, more ...string) {
 	t.Helper()
 	info := must.Get(buildinfo.ReadFile(filepath.Join(provisiontest.Root(t), "bin", "talkback")))(t)
@@ -210,7 +210,8 @@ func ofLicences(t *testing.T, text string, more ...string) {
 	}
 }
 
-// The local engine's package has no licences, so they are in a file here. It has those of each crate that the program names in its panics.
+// The local engine's package has no licences, so they are in a file here. It has those of each
+// crate that the program names in its panics.
 func TestLicencesOfTheEngine(t *testing.T) {
 	program := must.Get(os.ReadFile(provisiontest.DynoxideBinary(t)))(t)
 	folder := filepath.Join(provisiontest.Root(t), "internal", "provision")
@@ -234,7 +235,8 @@ func TestLicencesOfTheEngine(t *testing.T) {
 	}
 }
 
-// A release of a program is refused if a module in it comes without a licence, or with one that forbids what a release does.
+// A release of a program is refused if a module in it comes without a licence, or with one that
+// forbids what a release does.
 func TestLicencesThatAreRefused(t *testing.T) {
 	gpl := "This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public License as published by\n" +
 		"the Free Software Foundation, either version 3 of the License, or (at your option) any later version."
@@ -316,8 +318,8 @@ func ofList(t *testing.T, content []byte) {
 	contains(t, string(content), `"pkg:npm/%40graphiql/react@`, `"id": "MPL-2.0"`)
 }
 
-// An upgrade restarts the service, a removal stops it, and neither fails where systemd refuses, as it
-// does for a masked service.
+// An upgrade restarts the service, a removal stops it, and neither fails where systemd refuses, as
+// it does for a masked service.
 func TestScriptsOfPackages(t *testing.T) {
 	for _, row := range []struct{ script, argument, want string }{
 		{"after-install.sh", "configure", "daemon-reload\ntry-restart talkback.service\n"},

@@ -177,7 +177,8 @@ func (h header) check(options Options) error {
 	return h.checkNeeded(options)
 }
 
-// needsStatus reports whether all rows need a status: without one, a review may never have been shown.
+// needsStatus reports whether all rows need a status: without one, a review may never have been
+// shown.
 func (o Options) needsStatus() bool {
 	column, mapped := o.Columns[Status]
 	return o.From != "" && column != "" || !mapped && !presets[o.From].public

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dateLayouts are the accepted layouts of times, besides numbers. Seconds may have a fraction, and a
-// T may stand between day and hour. A time without a zone is UTC, unless dateParser.zone is set.
+// dateLayouts are the accepted layouts of times, besides numbers. Seconds may have a fraction, and
+// a T may stand between day and hour. A time without a zone is UTC, unless dateParser.zone is set.
 // Numeric dates that begin with the day or the month are not accepted, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
@@ -38,8 +38,8 @@ var dateLayouts = []string{
 // noOffset matches offsets that no zone has, of 24 hours or 60 minutes. Package time takes them.
 var noOffset = regexp.MustCompile(`:.*[+-](24|\d\d:?60)`)
 
-// compact matches a time of this century or the last without separators, with or without seconds. As
-// milliseconds since 1970, it would be in 1976, or after 2570.
+// compact matches a time of this century or the last without separators, with or without seconds.
+// As milliseconds since 1970, it would be in 1976, or after 2570.
 var compact = regexp.MustCompile(`^(?:19|20)\d{10}(?:\d\d)?$`)
 
 // A number with at least this many digits is a time since 1970: in seconds or, if seconds would be

@@ -42,7 +42,8 @@ func (f *GoogleFeed) Check() error {
 	return nil
 }
 
-// isWebAddress reports whether a text is the address of a page, in characters of ASCII without spaces.
+// isWebAddress reports whether a text is the address of a page, in characters of ASCII without
+// spaces.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) < 0

@@ -319,7 +319,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A gzip file that is damaged or cut off yields the rows that it holds, and then an error with the cure.
+// A gzip file that is damaged or cut off yields the rows that it holds, and then an error with the
+// cure.
 func TestDamagedGzip(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)

@@ -1,5 +1,5 @@
-// Package s3test gives tests a real S3 server on a loopback port, over a folder of this machine, that
-// can be stopped, paused and emptied. It is test support, and no shipped code imports it.
+// Package s3test gives tests a real S3 server on a loopback port, over a folder of this machine,
+// that can be stopped, paused and emptied. It is test support, and no shipped code imports it.
 package s3test
 
 import (
@@ -42,8 +42,8 @@ func Start(tb testing.TB) *Server {
 // URL is the address of the server.
 func (s *Server) URL() string { return "http://" + s.Address() }
 
-// Environ returns the variables, as "key=value", with which the SDK uses the server: for a process of
-// a test.
+// Environ returns the variables, as "key=value", with which the SDK uses the server: for a process
+// of a test.
 func (s *Server) Environ() []string {
 	return []string{
 		"AWS_ENDPOINT_URL_S3=" + s.URL(), "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey, "AWS_REGION=us-east-1",

@@ -229,8 +229,8 @@ func TestEveryCallOfEveryCommand(t *testing.T) {
 	}
 }
 
-// runs returns a function that runs a command and checks how it ended. Without a text that says what
-// is spoiled, it must succeed.
+// runs returns a function that runs a command and checks how it ended. Without a text that says
+// what is spoiled, it must succeed.
 func (s *site) runs(t *testing.T, c useCase, endpoint string, r *rand.Rand) func(spoiled string) {
 	want := ""
 	return func(spoiled string) {

@@ -14,8 +14,8 @@ type crowd struct {
 // popular is how many products are looked at one by one.
 const popular = 20_000
 
-// newCrowd spreads views over products so that the first has a share, and product r one that falls as
-// 1/(r+q): Zipf's law with a head that is cut.
+// newCrowd spreads views over products so that the first has a share, and product r one that falls
+// as 1/(r+q): Zipf's law with a head that is cut.
 func newCrowd(products, first float64) crowd {
 	q := 0.0
 	for low, high := -0.999, 1e6; high-low > 1e-6; {
@@ -94,8 +94,8 @@ func (c crowd) second(r *rand.Rand, all []partition, d demand) []float64 {
 	return asked
 }
 
-// throttled draws seconds, and returns the share of units that is refused. Partitions keep no unused
-// units for later here.
+// throttled draws seconds, and returns the share of units that is refused. Partitions keep no
+// unused units for later here.
 func (c crowd) throttled(r *rand.Rand, all []partition, d demand) float64 {
 	refused, asked := 0.0, 0.0
 	for range seconds {

@@ -1,7 +1,8 @@
-// Package scale reckons what becomes of a table with 10^9 comments, 10^5 views a second and a product
-// with a hundredth of all. Its tests draw the views and comments of seconds, spread them over
-// partitions as DynamoDB does, and count what is throttled. Units and sizes are those of package cost,
-// ceilings those of a partition. docs/scale.md says what follows; its figures are in docs/scale.csv.
+// Package scale reckons what becomes of a table with 10^9 comments, 10^5 views a second and a
+// product with a hundredth of all. Its tests draw the views and comments of seconds, spread them
+// over partitions as DynamoDB does, and count what is throttled. Units and sizes are those of
+// package cost, ceilings those of a partition. docs/scale.md says what follows; its figures are in
+// docs/scale.csv.
 //
 //	go test ./internal/scale -v            # prints the figures, and holds the documents against them
 //	go test ./internal/scale -update       # writes docs/scale.csv
@@ -109,7 +110,8 @@ func (f *figures) hotReads() {
 	f.add("ceiling: statistics of a product a second", ceilings.Statistics)
 }
 
-// counted is how many comments of a product one process counts a second at most: docs/design/counting.md.
+// counted is how many comments of a product one process counts a second at most:
+// docs/design/counting.md.
 const counted = 440
 
 // hotWrites tells what becomes of ten minutes in which one product gets many comments.
@@ -195,8 +197,8 @@ func directoryBytes(n float64) int {
 	return len(d.Encode())
 }
 
-// The figures are those of docs/scale.csv, and docs/scale.md names no others: each number in one of its
-// tables that has a row of the csv behind it is that number.
+// The figures are those of docs/scale.csv, and docs/scale.md names no others: each number in one of
+// its tables that has a row of the csv behind it is that number.
 func TestScale(t *testing.T) {
 	var out bytes.Buffer
 	writer := csv.NewWriter(&out)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Certificate writes a certificate for 127.0.0.1 and its key, those of package httptest, to files. It returns them and
-// the pool that trusts it.
+// Certificate writes a certificate for 127.0.0.1 and its key, those of package httptest, to files.
+// It returns them and the pool that trusts it.
 func Certificate(tb testing.TB) (certificate, key string, trusted *x509.CertPool) {
 	tb.Helper()
 	server := httptest.NewTLSServer(nil)

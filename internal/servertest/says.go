@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Says starts a process, and waits until a line of one of its outputs, process.StdoutPipe or process.StderrPipe, matches a
-// pattern. It returns the match and its groups. From then on the output is thrown away. The process is killed when the test
-// ends.
+// Says starts a process, and waits until a line of one of its outputs, process.StdoutPipe or
+// process.StderrPipe, matches a pattern. It returns the match and its groups. From then on the
+// output is thrown away. The process is killed when the test ends.
 func Says(tb testing.TB, process *exec.Cmd, output func() (io.ReadCloser, error), pattern *regexp.Regexp) (match []string) {
 	tb.Helper()
 	out, err := output()

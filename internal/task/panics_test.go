@@ -39,7 +39,8 @@ func TestRuntimeErrorsAreTold(t *testing.T) {
 	}
 }
 
-// A guarded function says where it panicked, and still not with what; its own errors stay as they are.
+// A guarded function says where it panicked, and still not with what; its own errors stay as they
+// are.
 func TestGuarded(t *testing.T) {
 	err := task.Guarded(explode)()
 	var panicked *task.Panic

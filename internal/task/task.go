@@ -57,8 +57,8 @@ func Recover(err *error) {
 	}
 }
 
-// Panicked returns the error of Guard for a value that was recovered from a panic. Call it while the
-// panic is being handled, so that the stack shows where it began.
+// Panicked returns the error of Guard for a value that was recovered from a panic. Call it while
+// the panic is being handled, so that the stack shows where it began.
 func Panicked(value any) error {
 	panicked := &Panic{Value: value, Stack: debug.Stack()}
 	return fmt.Errorf("%w\n%s", panicked, panicked.Stack)

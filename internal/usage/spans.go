@@ -77,8 +77,8 @@ func TraceID(ctx context.Context) string {
 // https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxTraceState = 512
 
-// JoinTrace returns a context that is part of the trace that a request's headers name: traceparent and
-// tracestate of the W3C. Headers that break its rules are ignored.
+// JoinTrace returns a context that is part of the trace that a request's headers name: traceparent
+// and tracestate of the W3C. Headers that break its rules are ignored.
 func JoinTrace(ctx context.Context, header http.Header) context.Context {
 	if len(header["Traceparent"]) != 1 {
 		return ctx
@@ -121,8 +121,8 @@ func method(name string) string {
 // CurrentSpan returns the span of a context.
 func CurrentSpan(ctx context.Context) Span { return Span{trace.SpanFromContext(ctx)} }
 
-// BeginOperation begins the span of an operation of GraphQL. The type is query or mutation, "" if the
-// operation could not be read; the name is one that parsed, "" for none.
+// BeginOperation begins the span of an operation of GraphQL. The type is query or mutation, "" if
+// the operation could not be read; the name is one that parsed, "" for none.
 func BeginOperation(ctx context.Context, kind, name string) (context.Context, Span) {
 	return child(ctx, cmp.Or(kind, "GraphQL Operation"), trace.SpanKindInternal, func() []attribute.KeyValue {
 		var attributes []attribute.KeyValue

@@ -76,7 +76,8 @@ func TestDamagedEventsStopNoOthers(t *testing.T) {
 
 // Events that expired before a hook got them do not hold up others, in whatever order they expire.
 // The log says that some are lost, and the state of the hook that an event waited for as long as
-// events are kept. If nothing is left in the log, nobody knows that until a process delivers the hook.
+// events are kept. If nothing is left in the log, nobody knows that until a process delivers the
+// hook.
 func TestExpiredEventsStopNoOthers(t *testing.T) {
 	for name, expired := range map[string][3]bool{"the oldest": {true, true}, "later ones first": {false, true}, "all": {true, true, true}} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,8 @@ const (
 	refresh = 10 * time.Second
 	// lastWords is how long an ending process may take to save its progress.
 	lastWords = 3 * time.Second
-	// lookEvery is how many rounds of refresh pass until a process that appends nothing reads whether there are hooks.
+	// lookEvery is how many rounds of refresh pass until a process that appends nothing reads whether
+	// there are hooks.
 	lookEvery = 6
 )
 

@@ -95,8 +95,8 @@ func (h Hook) Check() error {
 	return nil
 }
 
-// reaches reports whether a host may be delivered to. It only judges IP addresses and localhost, which
-// is this machine everywhere: what a name resolves to is checked with each delivery.
+// reaches reports whether a host may be delivered to. It only judges IP addresses and localhost,
+// which is this machine everywhere: what a name resolves to is checked with each delivery.
 func reaches(host string, private bool) bool {
 	at, err := netip.ParseAddr(host)
 	if name := "." + strings.ToLower(strings.TrimSuffix(host, ".")); strings.HasSuffix(name, ".localhost") { // RFC 6761

@@ -137,8 +137,8 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// A process that reads no shard of the stream appends nothing. It finds the first hook of a table all the same, and reads
-// once a minute for that.
+// A process that reads no shard of the stream appends nothing. It finds the first hook of a table
+// all the same, and reads once a minute for that.
 func TestRoundsWithoutAShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &eventless{list: func() error { return nil }}

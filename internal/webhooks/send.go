@@ -164,8 +164,8 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("it answers %d %s", e.status, http.StatusText(e.status))
 }
 
-// retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110, section 10.2.3);
-// 0 without one, and for anything else.
+// retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110,
+// section 10.2.3); 0 without one, and for anything else.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -99,7 +99,8 @@ func Pause(h *Hook) { h.Paused = true }
 // Resume continues deliveries where they stopped.
 func Resume(h *Hook) { h.Paused = false }
 
-// Replay returns a change that redelivers events since a time, and those of its second: they have no fractions.
+// Replay returns a change that redelivers events since a time, and those of its second: they have
+// no fractions.
 func Replay(since time.Time) func(*Hook) {
 	return func(h *Hook) {
 		h.Since, h.Replayed, h.Replays = since.Truncate(time.Second), time.Now().UTC(), h.Replays+1

@@ -404,7 +404,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// While a receiver changes its secret, its hook has both, so that the old one and the new one verify each delivery.
+// While a receiver changes its secret, its hook has both, so that the old one and the new one
+// verify each delivery.
 func TestTwoSecrets(t *testing.T) {
 	const next = "whsec_bmV4dCBuZXh0IG5leHQgbmV4dCBuZXh0IG5leHQ="
 	verified := 0

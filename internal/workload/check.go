@@ -25,8 +25,8 @@ type view struct {
 	first bool   // whether the page is known to begin where the list begins
 }
 
-// checkPage checks that a page is a stretch of its list: in order, without gaps, and without comments that are gone or
-// do not belong there. The caller holds the lock.
+// checkPage checks that a page is a stretch of its list: in order, without gaps, and without
+// comments that are gone or do not belong there. The caller holds the lock.
 func (w *Workload) checkPage(v view) {
 	last := v.after
 	for i, e := range v.Edges {
@@ -59,7 +59,8 @@ func (w *Workload) checkShown(v view, got shown) {
 	s.seen(got.ID, got.Text)
 }
 
-// since returns the earliest time whose state of a comment a list may still show, if it is read at the time asked.
+// since returns the earliest time whose state of a comment a list may still show, if it is read at
+// the time asked.
 func (w *Workload) since(s *story, asked time.Time) time.Time {
 	if w.Servers || asked.Before(s.settled) {
 		return asked.Add(-lateness)
@@ -74,8 +75,8 @@ func (s *story) may(got shown, from, to time.Time) bool {
 	})
 }
 
-// checkGaps checks that a page lacks no comment that existed all the time, and that it knows whether others come before
-// and after it.
+// checkGaps checks that a page lacks no comment that existed all the time, and that it knows
+// whether others come before and after it.
 func (w *Workload) checkGaps(v view, last string) {
 	shows := map[string]bool{}
 	for _, e := range v.Edges {
@@ -136,8 +137,9 @@ func (m *model) moved(product string, now time.Time) (count int) {
 	return count
 }
 
-// checkRank checks that a page begins at a rank that its list had recently: the index of page numbers may lag by
-// indexLag. A page read from an old boundary is shifted by as many comments as came or went behind the boundary since.
+// checkRank checks that a page begins at a rank that its list had recently: the index of page
+// numbers may lag by indexLag. A page read from an old boundary is shifted by as many comments as
+// came or went behind the boundary since.
 func (w *Workload) checkRank(v view, rank int) {
 	ahead := func(*story) bool { return true }
 	if len(v.Edges) > 0 {
@@ -181,7 +183,8 @@ func (w *Workload) checkCounts(l list, got page, at answered) {
 	}
 }
 
-// doubts lists comments of a list whose state changed, or is uncertain, in an interval. It returns at most five.
+// doubts lists comments of a list whose state changed, or is uncertain, in an interval. It returns
+// at most five.
 func (m *model) doubts(l list, from, to time.Time) string {
 	var out []string
 	for _, s := range m.stories {

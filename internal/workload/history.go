@@ -11,7 +11,8 @@ import (
 // not know it wrote. It covers 5 seconds of --statistics-age, and the differences of clocks.
 const lateness = 7 * time.Second
 
-// content is the text and other values of a comment. Each state of each comment has its own text, which identifies it.
+// content is the text and other values of a comment. Each state of each comment has its own text,
+// which identifies it.
 type content struct {
 	product, language, text string
 	rating, version         int
@@ -132,7 +133,8 @@ func (l list) before(a, b string) bool {
 	return a > b
 }
 
-// bounds returns the least and the most comments that a list can have had in an interval, counting only those that fit.
+// bounds returns the least and the most comments that a list can have had in an interval, counting
+// only those that fit.
 func (m *model) bounds(l list, from, to time.Time, fits func(*story) bool) (least, most int) {
 	for _, s := range m.stories {
 		if !fits(s) {
@@ -163,8 +165,8 @@ func (m *model) write(s *story, c *content) {
 	}
 }
 
-// seen notes that an answer that arrived now shows a comment with a text. From then on the comment cannot be in an
-// earlier state.
+// seen notes that an answer that arrived now shows a comment with a text. From then on the comment
+// cannot be in an earlier state.
 func (s *story) seen(id, text string) {
 	if s.id == "" {
 		s.id = id // once: its writer reads it without the lock when nothing is pending

@@ -48,7 +48,8 @@ type Workload struct {
 // languages are those of comments, the most frequent first.
 var languages = []string{"en", "de", "fr", "ja"}
 
-// New makes a workload on products of its own, whose names contain the seed. The table may have other products.
+// New makes a workload on products of its own, whose names contain the seed. The table may have
+// other products.
 func New(url string, seed uint64) *Workload {
 	w := &Workload{URL: url, Client: http.DefaultClient, seed: seed, tally: map[string]int{}, model: model{byText: map[string]*story{}}}
 	for i := range 4 {

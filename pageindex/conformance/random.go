@@ -174,7 +174,8 @@ func someOf[T any](r *rand.Rand, values []T) []T {
 	return values[:1+r.IntN(min(3, len(values)))]
 }
 
-// date returns an end of a range, or none: at the crowd, near it, anywhere, or before all positions.
+// date returns an end of a range, or none: at the crowd, near it, anywhere, or before all
+// positions.
 func (h *history) date() *time.Time {
 	var at time.Time // which is before all positions
 	switch h.r.IntN(8) {

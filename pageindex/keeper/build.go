@@ -60,8 +60,8 @@ type build struct {
 	begun atomic.Bool  // whether later gaps make this build fail
 }
 
-// acquire makes this process the builder of the store, unless another process is. Then it returns an
-// error that names the other process: at once or, if patient, when the build of that has ended.
+// acquire makes this process the builder of the store, unless another process is. Then it returns
+// an error that names the other process: at once or, if patient, when the build of that has ended.
 func (b *build) acquire(ctx context.Context, patient bool) error {
 	for looks, busy := 0, false; ; looks++ {
 		registry, err := b.Table.Registry(ctx)

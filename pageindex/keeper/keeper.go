@@ -64,8 +64,8 @@ func New(options Options) *Keeper {
 }
 
 // Open makes the keeper of a target's store. It sets Table, Name and Store of the options. The
-// targets InTable and Nowhere have no store to feed: their keeper has none either. A store that does
-// not answer is opened later; one that can never be opened is a BadInput error.
+// targets InTable and Nowhere have no store to feed: their keeper has none either. A store that
+// does not answer is opened later; one that can never be opened is a BadInput error.
 func Open(ctx context.Context, t Target, client *dynamodb.Client, table string, options Options) (*Keeper, error) {
 	options.Table = NewTableRegistry(client, table)
 	switch {

@@ -75,7 +75,8 @@ func (s storeStatus) objection(now time.Time, lag time.Duration) error {
 	return nil
 }
 
-// Answered reports whether a refused lookup is no fault of the store: it answers, but is not complete.
+// Answered reports whether a refused lookup is no fault of the store: it answers, but is not
+// complete.
 func Answered(err error) bool {
 	refused, ok := errors.AsType[*comment.Error](err)
 	return ok && (refused.Message == notCounted || refused.Message == notBuilt)

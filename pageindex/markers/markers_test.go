@@ -43,7 +43,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestEachCellHasItsPartition checks that no product's id begins so that two cells share a partition.
+// TestEachCellHasItsPartition checks that no product's id begins so that two cells share a
+// partition.
 func TestEachCellHasItsPartition(t *testing.T) {
 	of := map[string]string{}
 	for _, start := range []string{"", "/", "//", "m/", "/m/", "//m/", "mv/", "vm/", "m/m/", "5/m/", "de/5/m/"} {

@@ -123,8 +123,8 @@ func openBucket(ctx context.Context, target string) (*bucket, error) {
 // megabytes.
 const answerWithin = time.Minute
 
-// httpClient returns the client that calls the service. Merging in the background has no other bound,
-// so a call that is never answered would be its last one.
+// httpClient returns the client that calls the service. Merging in the background has no other
+// bound, so a call that is never answered would be its last one.
 func httpClient(within time.Duration) *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().WithTimeout(within).WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = idleConnections

@@ -72,8 +72,8 @@ func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
 }
 
-// If a listing is given up, its last log is not taken for the newest. Names without the prefix are of
-// no use, and do no harm.
+// If a listing is given up, its last log is not taken for the newest. Names without the prefix are
+// of no use, and do no harm.
 func TestListingIsGivenUp(t *testing.T) {
 	t.Parallel()
 	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: endless{}}, Region: "us-east-1"}), "b", ""}, small)
@@ -101,7 +101,8 @@ func (immense) Read(p []byte) (int, error) { return len(p), nil }
 
 func (immense) Close() error { return nil }
 
-// An object that another program has put in the place of ours is not read to its end: it may be larger than memory.
+// An object that another program has put in the place of ours is not read to its end: it may be
+// larger than memory.
 func TestImmenseObjects(t *testing.T) {
 	t.Parallel()
 	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: immense{}}, Region: "us-east-1"}), "b", ""}, small)

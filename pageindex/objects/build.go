@@ -51,9 +51,10 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	return b, nil
 }
 
-// try returns an error if the storage ignores the conditions of a put, as some services like S3 do, or
-// does not let this process delete objects. Nobody would notice that changes are lost, or that what
-// merges replace stays. It tries to put a root again, and to delete an object that does not exist.
+// try returns an error if the storage ignores the conditions of a put, as some services like S3 do,
+// or does not let this process delete objects. Nobody would notice that changes are lost, or that
+// what merges replace stays. It tries to put a root again, and to delete an object that does not
+// exist.
 func (c *core) try(ctx context.Context, root *Root) error {
 	for _, was := range []string{"", `"another"`} {
 		_, err := c.storage.put(ctx, rootObject, encodeRoot(root), was)

@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// find finds targets in a list. Its error is errMissing if a merge has deleted a file that it needs.
+// find finds targets in a list. Its error is errMissing if a merge has deleted a file that it
+// needs.
 func (c *core) find(ctx context.Context, r *reads, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	c.mu.Lock()
 	v := c.changes.view(c.snapshot.root, list.Product)

@@ -41,7 +41,8 @@ func (f *folder) path(name string) string { return filepath.Join(f.root, filepat
 
 // claim takes the lock, unless this process still has it: the folder may have been emptied or
 // replaced. It creates the folder if it is missing. The error is of the kind Unavailable if another
-// process uses it, and BadInput if it holds other files. The caller holds mu, or is the only user of f.
+// process uses it, and BadInput if it holds other files. The caller holds mu, or is the only user
+// of f.
 func (f *folder) claim() error {
 	if f.closed {
 		return fs.ErrClosed

@@ -26,8 +26,8 @@ type Key struct {
 	Position comment.Position
 }
 
-// Compare returns a negative number if k comes before other, a positive one if it comes after, and 0
-// if they are equal.
+// Compare returns a negative number if k comes before other, a positive one if it comes after, and
+// 0 if they are equal.
 func (k Key) Compare(other Key) int {
 	return cmp.Or(strings.Compare(k.Product, other.Product), k.Position.Compare(other.Position))
 }

@@ -33,8 +33,8 @@ type storage interface {
 	close() error
 }
 
-// mostBytes bounds what is read of an object, which may be another program's by now. What is cut off
-// does not match its checksum. The root of a billion comments has some 15 MB.
+// mostBytes bounds what is read of an object, which may be another program's by now. What is cut
+// off does not match its checksum. The root of a billion comments has some 15 MB.
 const mostBytes = 128 << 20
 
 // object is the content of an object. The tag changes with each write.

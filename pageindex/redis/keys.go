@@ -42,8 +42,8 @@ func (k keys) meta() string { return prefix + k.table }
 
 func (k keys) products() string { return prefix + k.table + ":products" }
 
-// listedAs is the member of the set of products for a product in a generation. In a cluster there is
-// no such set.
+// listedAs is the member of the set of products for a product in a generation. In a cluster there
+// is no such set.
 func listedAs(product, generation string) string { return generation + " " + product }
 
 // of returns the prefix of a product's keys.
@@ -51,8 +51,8 @@ func (k keys) of(product, generation string) string {
 	return prefix + k.table + ":{" + url.QueryEscape(product) + "}:" + generation + ":"
 }
 
-// listed returns what listedAs returns of the product and the generation of each state key. It leaves
-// out other keys.
+// listed returns what listedAs returns of the product and the generation of each state key. It
+// leaves out other keys.
 func (k keys) listed(keys []string) (out []string) {
 	for _, key := range keys {
 		escaped, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix+k.table+":{"), "}:")

@@ -66,8 +66,8 @@ func TestProductIsReplacedBetweenWaves(t *testing.T) {
 	}
 }
 
-// Each wave of a lookup is one call: for the generations and the state, for positions and dates, and
-// for what the search reads.
+// Each wave of a lookup is one call: for the generations and the state, for positions and dates,
+// and for what the search reads.
 func TestCostOfLookups(t *testing.T) {
 	s := openStore(t, redistest.Start(t).URL())
 	must.Do(t, s.Apply(t.Context(), entries(2000)))
@@ -194,8 +194,8 @@ func (c *lossyConn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// A script whose answer is lost is sent again, which changes nothing more. A build whose end is told
-// to nobody has ended all the same.
+// A script whose answer is lost is sent again, which changes nothing more. A build whose end is
+// told to nobody has ended all the same.
 func TestAnswerIsLost(t *testing.T) {
 	t.Parallel() // it waits most of the time, for answers that are lost
 	server := redistest.Start(t)

@@ -44,8 +44,8 @@ RETURNING product, language, rating, block, n`
 DELETE FROM {blocks} WHERE generation = ?1 AND product = ?2 AND language = ?3 AND rating = ?4 AND block = ?5`
 )
 
-// escape and unescape encode the ids of products: a text of PostgreSQL cannot hold a zero byte. No id
-// of Talkback has one, but other programs may have written such comments.
+// escape and unescape encode the ids of products: a text of PostgreSQL cannot hold a zero byte. No
+// id of Talkback has one, but other programs may have written such comments.
 var (
 	escape   = strings.NewReplacer("\x00", "\x01"+"0", "\x01", "\x01"+"1")
 	unescape = strings.NewReplacer("\x01"+"0", "\x00", "\x01"+"1", "\x01")
@@ -159,8 +159,8 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 }
 
 // tally computes the effect of entries. stored has, for each, the language, rating and follows that
-// readEntries found, or nil. It accepts entries that are later by Follows, and returns the changes of
-// counters in the order of their table's key.
+// readEntries found, or nil. It accepts entries that are later by Follows, and returns the changes
+// of counters in the order of their table's key.
 func tally(entries []row, stored []*string) (accepted, changes []row) {
 	sums := map[row]int{}
 	count := func(of row, n int) {

@@ -28,10 +28,11 @@ const (
 	// connectWithin bounds the time to connect, unless the URL sets connect_timeout.
 	connectWithin = 5 * time.Second
 	// usedFor is how long a connection is used, unless the URL sets pool_max_conn_lifetime. After a
-	// failover, the name of the server belongs to another one, while connections to the one before, which
-	// has become a standby, still work.
+	// failover, the name of the server belongs to another one, while connections to the one before,
+	// which has become a standby, still work.
 	usedFor = 30 * time.Second
-	// closeWithin bounds the wait for the server to end the connections. pgx waits 15 s for one that hangs.
+	// closeWithin bounds the wait for the server to end the connections. pgx waits 15 s for one that
+	// hangs.
 	closeWithin = time.Second
 )
 
@@ -199,7 +200,8 @@ var postgresFaults = map[string]fault{
 // ofStandby is the cure of errors of a server that takes no writes.
 const ofStandby = "it takes no writes, like a standby: name the primary, or add target_session_attrs=read-write to the URL"
 
-// ofPooler is the cure of errors of statements that were prepared on another connection of a pooler.
+// ofPooler is the cure of errors of statements that were prepared on another connection of a
+// pooler.
 const ofPooler = "PgBouncer needs max_prepared_statements, or default_query_exec_mode=exec in the URL"
 
 // postgresCures are the cures of error codes that operators meet.
@@ -241,8 +243,8 @@ func explainCertificate(err error) string {
 	return ""
 }
 
-// explainPostgres classifies an error. It returns only the code and its cure: the server's message may
-// contain values.
+// explainPostgres classifies an error. It returns only the code and its cure: the server's message
+// may contain values.
 func explainPostgres(err error) (fault, string) {
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
 		fault, known := postgresFaults[failed.Code]

@@ -217,8 +217,8 @@ func TestSlow(t *testing.T) {
 	checkTotal(t, hasty, "p", 0)
 }
 
-// A connection is not used for so long that a server which became a standby is asked on and on: after
-// a failover, the name of the database leads to another one. What the URL says counts.
+// A connection is not used for so long that a server which became a standby is asked on and on:
+// after a failover, the name of the database leads to another one. What the URL says counts.
 func TestConnectionsAreRenewed(t *testing.T) {
 	for settings, want := range map[string]time.Duration{"": 30 * time.Second, "?pool_max_conn_lifetime=1h": time.Hour, "?pool_max_conns=2": 30 * time.Second} {
 		for _, hosts := range []string{"db.internal", "one:5432,two:5433", "[::1]:5432,[::2]:5433"} {
@@ -285,8 +285,8 @@ func TestCures(t *testing.T) {
 	}
 }
 
-// A server whose certificate is refused is said to have one, with the cure, however it is verified, and
-// also if its host has a further address where nobody listens.
+// A server whose certificate is refused is said to have one, with the cure, however it is verified,
+// and also if its host has a further address where nobody listens.
 func TestCertificates(t *testing.T) {
 	web := httptest.NewUnstartedServer(nil) // for its certificate, of 127.0.0.1 and example.com
 	web.StartTLS()

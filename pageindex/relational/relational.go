@@ -130,7 +130,8 @@ func (s *Store) exec(ctx context.Context, tx *sql.Tx, text string, args ...any) 
 	return err
 }
 
-// each runs a query of this package, and calls do for each row, whose columns it has read into into.
+// each runs a query of this package, and calls do for each row, whose columns it has read into
+// into.
 func (s *Store) each(ctx context.Context, tx *sql.Tx, text string, args, into []any, do func()) error {
 	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
 	if err != nil {

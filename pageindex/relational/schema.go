@@ -134,7 +134,8 @@ func (s *Store) generations(ctx context.Context, tx *sql.Tx) (g generations, err
 	return g, s.check(found)
 }
 
-// check returns an error if the schema has another version than ours. An older schema counts as none.
+// check returns an error if the schema has another version than ours. An older schema counts as
+// none.
 func (s *Store) check(found int) error {
 	switch {
 	case found > version:
@@ -150,8 +151,9 @@ func (s *Store) check(found int) error {
 }
 
 const (
-	// attempts bounds how often a transaction is tried, except while another program keeps a lock. After
-	// a conflict with other transactions, it waits for a random part of pause, which doubles each time.
+	// attempts bounds how often a transaction is tried, except while another program keeps a lock.
+	// After a conflict with other transactions, it waits for a random part of pause, which doubles
+	// each time.
 	attempts = 8
 	pause    = 5 * time.Millisecond
 )

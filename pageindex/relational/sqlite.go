@@ -22,8 +22,9 @@ import (
 const (
 	// readers bounds concurrent lookups. Further ones wait.
 	readers = 4
-	// busy is how long SQLite waits for another process, such as a repair, in milliseconds. It cannot be
-	// interrupted meanwhile, so this is short, and transactions are tried again while their caller waits.
+	// busy is how long SQLite waits for another process, such as a repair, in milliseconds. It cannot
+	// be interrupted meanwhile, so this is short, and transactions are tried again while their caller
+	// waits.
 	busy = 500
 	// private is the mode of the file, which reveals how many comments products have.
 	private = 0o600

@@ -216,7 +216,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A file of another program, such as the database of the local engine, is left as it is. Its tables may have the names of ours.
+// A file of another program, such as the database of the local engine, is left as it is. Its tables
+// may have the names of ours.
 func TestFileOfAnotherProgram(t *testing.T) {
 	const cure = " of its own for page numbers"
 	for _, row := range []struct{ content, want string }{

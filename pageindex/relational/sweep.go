@@ -8,9 +8,9 @@ import (
 )
 
 // sweepEntries deletes entries of deleted comments that were remembered for long enough. No count
-// includes them. PostgreSQL may wait for the change of a row that it found, and then checks only the
-// outer condition again: the comment may have come back. Without COALESCE, an index could serve that
-// condition, and each batch might read all old deletions.
+// includes them. PostgreSQL may wait for the change of a row that it found, and then checks only
+// the outer condition again: the comment may have come back. Without COALESCE, an index could serve
+// that condition, and each batch might read all old deletions.
 const sweepEntries = `
 DELETE FROM {entries} WHERE COALESCE(gone, ?1) < ?1 AND (generation, product, position) IN (
 	SELECT generation, product, position FROM {entries} WHERE gone < ?1 ORDER BY gone LIMIT ?2)`

@@ -58,7 +58,8 @@ func (m *Merge) Chunks() []Key {
 		if s.chunk == nil {
 			continue
 		}
-		// An unchanged chunk takes new runs unless it is nearly full, and a rewritten neighbour if it is nearly empty.
+		// An unchanged chunk takes new runs unless it is nearly full, and a rewritten neighbour if it is
+		// nearly empty.
 		hasRoom := slices.ContainsFunc(m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))], func(beside *segment) bool {
 			return beside.chunk == nil && s.chunk.Bytes < chunkBytes*3/4 || len(beside.changes) > 0 && s.chunk.Bytes < chunkBytes/4
 		})

@@ -94,8 +94,8 @@ type Chunk struct{ Runs []Run }
 type Reference struct {
 	// Key is the chunk's key.
 	Key Key
-	// Run has the chunk's bounds, and the sum of its runs' counts. With very many languages, some share
-	// the row comment.OtherLanguages, in all references.
+	// Run has the chunk's bounds, and the sum of its runs' counts. With very many languages, some
+	// share the row comment.OtherLanguages, in all references.
 	Run
 	Bytes int // the size of the chunk
 }

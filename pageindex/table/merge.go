@@ -137,8 +137,8 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	}
 	_, err := m.client.PutItem(ctx, input)
 	if there, refused := call.FoundInstead(err); refused {
-		// Another merge was faster, or an earlier try of the SDK wrote the result and its answer was lost.
-		// Delete the chunks of the result that the directory in its place does not need.
+		// Another merge was faster, or an earlier try of the SDK wrote the result and its answer was
+		// lost. Delete the chunks of the result that the directory in its place does not need.
 		directory, err := runs.DecodeDirectory(layout.BytesOf(there, layout.AttrPages))
 		if err != nil {
 			return err
@@ -161,8 +161,8 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	return call.DeleteAll(ctx, m.client, m.table, merged)
 }
 
-// keys returns the keys of the index's items whose sort keys are between two prefixes, or begin with
-// one of them. The directory's key comes with its version.
+// keys returns the keys of the index's items whose sort keys are between two prefixes, or begin
+// with one of them. The directory's key comes with its version.
 func (m *merging) keys(ctx context.Context, from, last string) (keys []layout.Item, err error) {
 	values := layout.Item{
 		":key": layout.PagesKey(m.product, "")[layout.AttrPK], ":from": layout.Text(from), ":to": layout.Text(last + "~"),

@@ -27,8 +27,8 @@ func (c *countedIndex) unmerged() *countedIndex {
 	return &countedIndex{Index: c.Index, counter: counter, client: c.client, table: c.table}
 }
 
-// committing runs a transaction while a merge reads markers. Its writes arrive at the markers first,
-// and at the statistics only when a transaction reads them.
+// committing runs a transaction while a merge reads markers. Its writes arrive at the markers
+// first, and at the statistics only when a transaction reads them.
 type committing struct {
 	*dynamodb.Client
 	transaction func()

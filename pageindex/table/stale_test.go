@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/pageindex/table"
 )
 
-// replicas answers eventually consistent reads like a table whose replicas lag: some with an earlier
-// answer to the same read.
+// replicas answers eventually consistent reads like a table whose replicas lag: some with an
+// earlier answer to the same read.
 type replicas struct {
 	*dynamodb.Client
 	r *rand.Rand

@@ -38,7 +38,8 @@ func slots(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// The language is the page's, also within a component of the page, and in the form that many shops write.
+// The language is the page's, also within a component of the page, and in the form that many shops
+// write.
 func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=de_AT",
 		says(".result", "130 Kommentare"),
@@ -58,9 +59,10 @@ func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Where a page fits a part of it to its contents, such as a dialog, the element is as wide as a line of text, and no wider than
-// the window. Beside what grows, it takes its share, and below what floats it has room again. What the page says of its text or
-// makes of its box takes no room from what is in it.
+// Where a page fits a part of it to its contents, such as a dialog, the element is as wide as a
+// line of text, and no wider than the window. Beside what grows, it takes its share, and below what
+// floats it has room again. What the page says of its text or makes of its box takes no room from
+// what is in it.
 func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 	for _, window := range []struct{ width, least, most int64 }{{1280, 600, 720}, {320, 230, 320}} {
 		for _, place := range []string{
@@ -101,8 +103,9 @@ func fitsItsContents(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// An element that is outside the page leaves the address alone, whatever it learns there. It shows the current address when it
-// comes back, and its links are of that. One that is moved keeps its large picture open.
+// An element that is outside the page leaves the address alone, whatever it learns there. It shows
+// the current address when it comes back, and its links are of that. One that is moved keeps its
+// large picture open.
 func putBack(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2",
 		says(".pages [aria-current]", "2"),
@@ -127,7 +130,8 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 		says(".pages [aria-current]", "1"),
 		holds("location.pathname + location.search === '/shop/lamp?a-navigate='"),
 	)
-	// A copy of what the server drew, as frameworks keep it of a page that was left, is of an earlier address.
+	// A copy of what the server drew, as frameworks keep it of a page that was left, is of an earlier
+	// address.
 	browsertest.Visit(t, ctx, s.address+"/products/lamp",
 		chromedp.Evaluate(`{
 			const drawn = document.querySelector('talkback-comments');
@@ -147,8 +151,8 @@ func putBack(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// The address of a page is that of one element. Another one that wants it does without, and says so once. It gets the
-// address once the first one is gone.
+// The address of a page is that of one element. Another one that wants it does without, and says so
+// once. It gets the address once the first one is gone.
 func twoNavigate(t *testing.T, ctx context.Context, s shop) {
 	var said []string
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2&mine=1",
@@ -190,7 +194,8 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// On paper each comment has its stars and its whole text. Controls are left out, and nothing covers the text.
+// On paper each comment has its stars and its whole text. Controls are left out, and nothing covers
+// the text.
 func onPaper(t *testing.T, ctx context.Context, s shop) {
 	controls := "['form', '.plan', '.pages', '.order', '.compose', '.write', '.actions', '.votes'].map((part) => [..." + root + ".querySelectorAll(part)])"
 	s.opens(t, ctx, "votes?a-explain=",
@@ -239,7 +244,8 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 }
 
 // Two elements of one product have one draft: what is typed in one form stands in the other, so
-// neither replaces it. While one of them sends it, it cannot be changed in the other, which closes with it.
+// neither replaces it. While one of them sends it, it cannot be changed in the other, which closes
+// with it.
 func oneDraft(t *testing.T, ctx context.Context, s shop) {
 	stands := func(inside, title, text string) chromedp.Action {
 		return holds(fmt.Sprintf("['title', 'text'].map((name) => %s.querySelector(`.write [name=${name}]`)?.value).join() === '%s,%s'", inside, title, text))
@@ -277,8 +283,9 @@ func oneDraft(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Who signs out leaves nothing to the next customer in the same tab: no text that is not sent yet, nor a comment that waits
-// for the shop, also not behind "Back". The text is there again for its writer, and stays in sight when a token expires.
+// Who signs out leaves nothing to the next customer in the same tab: no text that is not sent yet,
+// nor a comment that waits for the shop, also not behind "Back". The text is there again for its
+// writer, and stays in sight when a token expires.
 func anotherCustomer(t *testing.T, ctx context.Context, s shop) {
 	as := func(token string) chromedp.Action {
 		return chromedp.Tasks{
@@ -324,9 +331,10 @@ func anotherCustomer(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Who sends one text and goes on with another is not interrupted when the first is published, or is not: the focus and the
-// list stay. A form that is drawn anew meanwhile is the one that is being sent, and a text whose comment is gone stays
-// where it is typed. One that is discarded while it is sent does not come back, nor does one whose form is gone by then.
+// Who sends one text and goes on with another is not interrupted when the first is published, or is
+// not: the focus and the list stay. A form that is drawn anew meanwhile is the one that is being
+// sent, and a text whose comment is gone stays where it is typed. One that is discarded while it is
+// sent does not come back, nor does one whose form is gone by then.
 func twoForms(t *testing.T, ctx context.Context, s shop) {
 	const edited = ".list textarea"
 	send := func(text string) chromedp.Action {
@@ -389,8 +397,8 @@ func twoForms(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A reader who turned the page, and types in a field of the page or of a filter when the answer comes, stays in that
-// field, which keeps what is typed.
+// A reader who turned the page, and types in a field of the page or of a filter when the answer
+// comes, stays in that field, which keeps what is typed.
 func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	s.opens(t, ctx, "lamp",
 		holdingBack(`"page":2`, click(".pages [rel=next]")),
@@ -416,7 +424,8 @@ func writesToThePage(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// holdingBack takes an action on a page that holds back the next request whose body has a text, until release.
+// holdingBack takes an action on a page that holds back the next request whose body has a text,
+// until release.
 func holdingBack(text string, action chromedp.Action) chromedp.Action {
 	return chromedp.Tasks{
 		chromedp.Evaluate(fmt.Sprintf(`{
@@ -436,8 +445,8 @@ func holdingBack(text string, action chromedp.Action) chromedp.Action {
 
 var release = chromedp.Evaluate("window.release = window.release()", nil)
 
-// A vote that is given while more comments load stays when they come. It also stays on a page reloaded within moments,
-// though the service still answers without it.
+// A vote that is given while more comments load stays when they come. It also stays on a page
+// reloaded within moments, though the service still answers without it.
 func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 	const first, last = ".list > :first-child .votes :first-child", ".list > :nth-child(21) .votes :first-child"
 	pressed := func(selector, want string) chromedp.Action {
@@ -463,8 +472,8 @@ func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 	s.voted(t, "0 HELPFUL", "0 HELPFUL")
 }
 
-// A large picture closes if it disappears from its comment meanwhile. Where texts run from right to left, so do the
-// pictures.
+// A large picture closes if it disappears from its comment meanwhile. Where texts run from right to
+// left, so do the pictures.
 func picturesThatChange(t *testing.T, ctx context.Context, s shop) {
 	const shown = root + ".querySelector('.lightbox[open]')"
 	run(t, ctx, // unwatched: the page allows no videos
@@ -523,8 +532,8 @@ func at(selector string, action func(x, y float64) chromedp.Action) chromedp.Act
 	})
 }
 
-// The stars of the form are filled as far as the pointer is, else as far as was chosen: also while the pointer is beside
-// them, and while they cannot be changed.
+// The stars of the form are filled as far as the pointer is, else as far as was chosen: also while
+// the pointer is beside them, and while they cannot be changed.
 func starsUnderThePointer(t *testing.T, ctx context.Context, s shop) {
 	star := func(n int) string { return fmt.Sprintf(".write [name=rating][value='%d']", n) }
 	moveTo := func(selector string) chromedp.Action {
@@ -580,8 +589,8 @@ func clickedTwice(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A reader at the end of a long list sees that what they pressed there failed. In a low window, such as one whose pages
-// are enlarged four times, that would cover what is read.
+// A reader at the end of a long list sees that what they pressed there failed. In a low window,
+// such as one whose pages are enlarged four times, that would cover what is read.
 func failsInSight(t *testing.T, ctx context.Context, s shop) {
 	defer s.forgive("broken") // for the tests after this one
 	for _, width := range []int64{1280, 320} {

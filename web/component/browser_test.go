@@ -122,8 +122,8 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A picture opens large in a dialog, which the keyboard pages through and closes. Closing returns the focus. With a
-// modifier key, the link opens a new tab as usual.
+// A picture opens large in a dialog, which the keyboard pages through and closes. Closing returns
+// the focus. With a modifier key, the link opens a new tab as usual.
 func pictures(t *testing.T, ctx context.Context, s shop) {
 	const second, shown = ".list .media li:nth-child(2) a", root + ".querySelector('.lightbox[open]')"
 	s.opens(t, ctx, "pictures",
@@ -164,8 +164,8 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A vote shows at once, the same button takes it back, and a refusal reverts it. A press during a vote is sent after
-// it. Readers cannot vote about their own comments.
+// A vote shows at once, the same button takes it back, and a refusal reverts it. A press during a
+// vote is sent after it. Readers cannot vote about their own comments.
 func votes(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
 	const helpful, not = ":nth-child(1)", ":nth-child(2)"
@@ -223,9 +223,10 @@ func (s shop) voted(t *testing.T, want ...string) {
 	s.votes = nil
 }
 
-// A visitor gets a token with the first vote, and keeps it, also after a reload, until it expires. Before that, no
-// request asks about votes. A reader with a token of the page becomes no visitor. Where visitors can no longer vote,
-// the token is removed, but not because a function of the page throws.
+// A visitor gets a token with the first vote, and keeps it, also after a reload, until it expires.
+// Before that, no request asks about votes. A reader with a token of the page becomes no visitor.
+// Where visitors can no longer vote, the token is removed, but not because a function of the page
+// throws.
 func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
 	s.opens(t, ctx, "visitors",
@@ -268,8 +269,8 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// The author of a comment that others do not see finds it above the list, with its state. Other readers' pages do not
-// request it: a page without a token does not ask for it.
+// The author of a comment that others do not see finds it above the list, with its state. Other
+// readers' pages do not request it: a page without a token does not ask for it.
 func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	const own = ".list ~ .highlight, .highlight:has(~ .list)"
 	for _, row := range []struct{ product, state, text string }{
@@ -310,8 +311,8 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A comment that waits or was rejected is edited and deleted above the list. The service takes the version of an edit
-// that waits, which the list does not know.
+// A comment that waits or was rejected is edited and deleted above the list. The service takes the
+// version of an edit that waits, which the list does not know.
 func changesOwn(t *testing.T, ctx context.Context, s shop) {
 	const own, signsIn = ".highlight:has(+ .list) ", "{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }"
 	dialog := root + ".querySelector('.highlight dialog[open]')"
@@ -326,7 +327,8 @@ func changesOwn(t *testing.T, ctx context.Context, s shop) {
 			focused(".list"),
 		)
 	}
-	// One of a guest is in no answer. It is gone when it is deleted, also after the time in which answers may lag.
+	// One of a guest is in no answer. It is gone when it is deleted, also after the time in which
+	// answers may lag.
 	s.opens(t, ctx, "signed",
 		click(".write button"),
 		click(".write [value='4']"),
@@ -385,8 +387,8 @@ func changesOwn(t *testing.T, ctx context.Context, s shop) {
 	)...)
 }
 
-// The element loads the texts of its language, on a page of any origin. Without them it is English, and a page may
-// provide a language of its own.
+// The element loads the texts of its language, on a page of any origin. Without them it is English,
+// and a page may provide a language of its own.
 func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=ar-SA",
 		says(".result", "130 مراجعة"),
@@ -421,8 +423,9 @@ func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A form opens from the top too, suggests the languages at hand, guesses the language of the text, and reports the
-// result. A comment that waits for the shop is shown to its author only, and not in the list.
+// A form opens from the top too, suggests the languages at hand, guesses the language of the text,
+// and reports the result. A comment that waits for the shop is shown to its author only, and not in
+// the list.
 func writes(t *testing.T, ctx context.Context, s shop) {
 	language := func(want string) chromedp.Action {
 		return holds(fmt.Sprintf("%s.querySelector('.write select').value === %q", root, want))
@@ -482,7 +485,8 @@ func theAddress(t *testing.T, ctx context.Context, s shop) {
 	for _, attributes := range []string{"a-navigate=&colour=red", "a-navigate=&base=%2F"} {
 		visitByAddress(t, ctx, s, attributes)
 	}
-	// What a page changes in its own part of the address stays, also where the service drew the comments.
+	// What a page changes in its own part of the address stays, also where the service drew the
+	// comments.
 	s.opens(t, ctx, "desk?a-navigate=&colour=red",
 		chromedp.Evaluate("history.replaceState(null, '', '?a-navigate=&colour=blue')", nil),
 		click(".bar[href$='rating=4']"),
@@ -538,7 +542,8 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 		focused(".list"),
 		holds(fmt.Sprintf("Math.abs(%s.querySelector('.result').getBoundingClientRect().top) < innerHeight / 2", root)),
 	)
-	// Languages that were unfolded stay so, and who empties the dates, which are folded then, goes on at the result.
+	// Languages that were unfolded stay so, and who empties the dates, which are folded then, goes on
+	// at the result.
 	dates := func(day string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf("{ const from = %s.querySelector('[name=from]'); from.value = %q; from.form.querySelector('button').focus() }", root, day), nil)
 	}
@@ -644,7 +649,8 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// What is read again, such as after a customer signed in, stays as far as it was loaded. It is not shorter meanwhile.
+// What is read again, such as after a customer signed in, stays as far as it was loaded. It is not
+// shorter meanwhile.
 func loadsAgain(t *testing.T, ctx context.Context, s shop) {
 	for _, test := range []struct{ page, more, first, address string }{
 		{"again?a-navigate=&page=2", "a.more", "Title 20", "&page=4"},
@@ -742,7 +748,8 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 		says(".result", "130 comments"),
 		holds(root+".querySelector('.waiting') === null"),
 	)
-	// More of what is shown is the latest wish, too: the filter that was chosen before it is no longer.
+	// More of what is shown is the latest wish, too: the filter that was chosen before it is no
+	// longer.
 	s.opens(t, ctx, "lamp?a-navigate=",
 		holdingBack(`"ratings":[5]`, click(".bar[href$='rating=5']")),
 		click("a.more"),
@@ -852,7 +859,8 @@ func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/single",
 		says(".result", "1 comment"),
 		holds(root+".querySelector('.languages, .pages') === null"))
-	// A comment is listed before it is counted, and is gone before counts follow. No number contradicts the list.
+	// A comment is listed before it is counted, and is gone before counts follow. No number
+	// contradicts the list.
 	numbers := func(want string) chromedp.Action {
 		part := func(selector string) string {
 			return fmt.Sprintf("[...%s.querySelectorAll(%q)].map(({ textContent }) => textContent).join()", root, selector)
@@ -927,8 +935,9 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Settings of a page count whether or not the element is defined yet, and whether or not it is in the page. Several at
-// once cost one request. Values that frameworks set again with each drawing cost none.
+// Settings of a page count whether or not the element is defined yet, and whether or not it is in
+// the page. Several at once cost one request. Values that frameworks set again with each drawing
+// cost none.
 func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
 	const (
 		element = "const element = document.querySelector('talkback-comments'); "
@@ -969,8 +978,8 @@ func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A page moves the element while it waits, and its token never comes. Then the element shows another product before a
-// comment is written. A browser fills in several fields at once.
+// A page moves the element while it waits, and its token never comes. Then the element shows
+// another product before a comment is written. A browser fills in several fields at once.
 func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 	s.forgive("slow")
 	browsertest.Visit(t, ctx, s.address+"/shop/slow",
@@ -1071,8 +1080,8 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A text of more than twelve lines, or of more than four above the list, is folded until its reader unfolds it, in any
-// view. Paper shows all of it.
+// A text of more than twelve lines, or of more than four above the list, is folded until its reader
+// unfolds it, in any view. Paper shows all of it.
 func longTexts(t *testing.T, ctx context.Context, s shop) {
 	const (
 		above = "[..." + root + ".querySelectorAll('.highlight .comment > .text')]"
@@ -1116,8 +1125,8 @@ func nothingMovesMeanwhile(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off. That holds at half the width too,
-// which a phone has when its user enlarges pages twice.
+// Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off. That holds at
+// half the width too, which a phone has when its user enlarges pages twice.
 func forEveryone(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx, chromedp.EmulateViewport(320, 640))
 	for _, test := range []struct{ address, ready, state string }{
@@ -1149,8 +1158,8 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Type of twice the size leaves nothing beyond the element's edges in a narrow window, in languages with long words. Nor
-// is anything beyond its panel.
+// Type of twice the size leaves nothing beyond the element's edges in a narrow window, in languages
+// with long words. Nor is anything beyond its panel.
 func largeType(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx, page.SetFontSizes(&page.FontSizes{Standard: 32}), chromedp.EmulateViewport(320, 640))
 	for _, lang := range []string{"de", "nl", "pl"} {

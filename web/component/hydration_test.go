@@ -16,9 +16,10 @@ import (
 	"github.com/talkback/talkback/internal/commenttest/must"
 )
 
-// observed watches what the element does to the server's markup. It wraps the definition of the element. It records the
-// state when the markup is taken over, just before the element adds what only the script does. It also makes the
-// element draw the same answer from nothing, and compares the two, node by node.
+// observed watches what the element does to the server's markup. It wraps the definition of the
+// element. It records the state when the markup is taken over, just before the element adds what
+// only the script does. It also makes the element draw the same answer from nothing, and compares
+// the two, node by node.
 const observed = `(() => {
 	const define = customElements.define.bind(customElements);
 	customElements.define = (name, type) => {
@@ -60,8 +61,8 @@ const observed = `(() => {
 	function shown(node) { return node ? (node.cloneNode().outerHTML ?? JSON.stringify(node.data)) : 'nothing'; }
 })()`
 
-// The element takes over the markup of the server without changing anything, and draws the same by itself. The two
-// renderers agree on every address and every kind of answer.
+// The element takes over the markup of the server without changing anything, and draws the same by
+// itself. The two renderers agree on every address and every kind of answer.
 func takesOver(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(observed).Do(ctx)

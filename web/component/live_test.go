@@ -152,8 +152,8 @@ const places = `(() => JSON.stringify([...` + root + `.querySelectorAll('.summar
 	return [x, y, width, height];
 })))()`
 
-// A reader is told how many comments came, in the current list and language, and nothing moves. A press shows them.
-// Only new comments of other people count.
+// A reader is told how many comments came, in the current list and language, and nothing moves. A
+// press shows them. Only new comments of other people count.
 func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 	hurried(t, ctx)
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 360} {
@@ -193,8 +193,8 @@ func tellsNewComments(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// Only a list that begins with the newest comments is followed, with its filter, while it is in view. The page must be
-// visible, and of two elements the later one counts. A hundred are enough.
+// Only a list that begins with the newest comments is followed, with its filter, while it is in
+// view. The page must be visible, and of two elements the later one counts. A hundred are enough.
 func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	hurried(t, ctx)
 	var first, second, third *follower
@@ -262,8 +262,9 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	}
 }
 
-// A stream that ends resumes where it ended. After a refusal, the element gives up, and the page goes on without. A
-// page of another origin needs nothing more for it. A script that could not be loaded is loaded for the next list.
+// A stream that ends resumes where it ended. After a refusal, the element gives up, and the page
+// goes on without. A page of another origin needs nothing more for it. A script that could not be
+// loaded is loaded for the next list.
 func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
 	hurried(t, ctx)
 	var f *follower
@@ -306,7 +307,8 @@ func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("new Promise((resolve) => setTimeout(resolve, 30_000))", nil, awaited),
 		says(fresh, "2 new comments"),
 	)
-	// A proxy that knows no streams has a page for whatever it is asked, which is no place to ask again.
+	// A proxy that knows no streams has a page for whatever it is asked, which is no place to ask
+	// again.
 	run(t, ctx,
 		chromedp.Navigate(s.elsewhere+"/shop/lamp?a-live="),
 		holds(idle),

@@ -25,8 +25,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// service stands in for the API: it checks each request against the schema, and answers with invented comments. Some
-// products cause trouble, by their ids.
+// service stands in for the API: it checks each request against the schema, and answers with
+// invented comments. Some products cause trouble, by their ids.
 type service struct {
 	schema *ast.Schema
 
@@ -106,7 +106,8 @@ func (s *service) forServer() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
 }
 
-// serve allows every origin, as --cors-origin '*' does, and only these operations, or all if there are none.
+// serve allows every origin, as --cors-origin '*' does, and only these operations, or all if there
+// are none.
 func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "authorization, content-type")
@@ -185,8 +186,8 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []str
 	reply(w, http.StatusOK, found)
 }
 
-// vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is gone, the
-// fourth gets no more, and for the sixth the token of the first visitor holds no longer.
+// vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is
+// gone, the fourth gets no more, and for the sixth the token of the first visitor holds no longer.
 func (s *service) vote(w http.ResponseWriter, v variables, authorization string) {
 	s.mu.Lock()
 	s.votes = append(s.votes, strings.TrimSpace(v.Input.ID[len(v.Input.ID)-1:]+" "+v.Input.Vote+" "+authorization))
@@ -222,8 +223,8 @@ func (s *service) added() string {
 	return s.text
 }
 
-// add answers a comment that waits for a moderator, or that has no rating. Of some answers nothing is
-// left when they come.
+// add answers a comment that waits for a moderator, or that has no rating. Of some answers nothing
+// is left when they come.
 func (s *service) add(w http.ResponseWriter, input object) {
 	s.mu.Lock()
 	s.text = input["text"].(string)
@@ -473,7 +474,8 @@ func answer(v variables) object {
 	return object{"data": data, "errors": problemsOf(v)}
 }
 
-// ownOf returns the sender's own comment: one that waits, one that is rejected, or an edit beside a published one.
+// ownOf returns the sender's own comment: one that waits, one that is rejected, or an edit beside a
+// published one.
 func ownOf(product string, all []made) object {
 	own := commentOf(product, all[0])
 	own["status"], own["heldEdit"], own["rejectionReason"] = "APPROVED", nil, nil
@@ -488,8 +490,8 @@ func ownOf(product string, all []made) object {
 	return own
 }
 
-// problemsOf returns the errors beside an otherwise good answer. Page numbers of "cursors" are unavailable, and those
-// of "off" are off.
+// problemsOf returns the errors beside an otherwise good answer. Page numbers of "cursors" are
+// unavailable, and those of "off" are off.
 func problemsOf(v variables) []object {
 	code := map[string]string{"cursors": "UNAVAILABLE", "off": "BAD_INPUT"}[v.ID]
 	path := []string{"product", "list", "pageCount"}
@@ -502,8 +504,8 @@ func problemsOf(v variables) []object {
 	return []object{{"message": "no numbers", "path": path, "extensions": object{"code": code}}}
 }
 
-// counted are the comments of a list that counts include. The newest comment of some products is not counted yet, and
-// the last one of another is gone and still counted.
+// counted are the comments of a list that counts include. The newest comment of some products is
+// not counted yet, and the last one of another is gone and still counted.
 func counted(product string, wanted []made) []made {
 	switch product {
 	case "first", "lagging", "full":

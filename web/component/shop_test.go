@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/web"
 )
 
-// shop is a page that embeds the element, on the host of the service, which has the pages of the program too, or on
-// another one.
+// shop is a page that embeds the element, on the host of the service, which has the pages of the
+// program too, or on another one.
 type shop struct {
 	*service
 	address   string
@@ -42,8 +42,8 @@ func openShop(t *testing.T) shop {
 	return s
 }
 
-// page is a page of the shop. Its query sets the attributes of the element and the base of links, or
-// turns scripts off.
+// page is a page of the shop. Its query sets the attributes of the element and the base of links,
+// or turns scripts off.
 func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	source := service
@@ -101,7 +101,8 @@ func holds(expression string) chromedp.Action { return waitFor(expression, idle+
 // patience bounds each wait for something on a page. Only a failure reaches it.
 const patience = 2 * time.Minute
 
-// waitFor waits until an expression is true. If it stays false, it fails with the value of another one.
+// waitFor waits until an expression is true. If it stays false, it fails with the value of another
+// one.
 func waitFor(expression, instead string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, patience)
@@ -152,8 +153,8 @@ func (s shop) opens(t *testing.T, ctx context.Context, page string, actions ...c
 	browsertest.Visit(t, ctx, s.address+"/shop/"+page, append([]chromedp.Action{holds(idle)}, actions...)...)
 }
 
-// run takes actions on an open page without the watch of [browsertest.Visit], for cases in which the browser itself
-// complains, such as an answer 503.
+// run takes actions on an open page without the watch of [browsertest.Visit], for cases in which
+// the browser itself complains, such as an answer 503.
 func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -1,6 +1,6 @@
-// Package component is the folder of the element <talkback-comments>, which is written in TypeScript
-// and built into dist. It has tests only: they run the element in a browser, against a stand-in for
-// the API.
+// Package component is the folder of the element <talkback-comments>, which is written in
+// TypeScript and built into dist. It has tests only: they run the element in a browser, against a
+// stand-in for the API.
 package component
 
 import (
@@ -36,7 +36,8 @@ func sources(t *testing.T) map[string]string {
 	return found
 }
 
-// Only a few ways turn a comment's text into markup, and a strict page forbids style attributes and eval.
+// Only a few ways turn a comment's text into markup, and a strict page forbids style attributes and
+// eval.
 func TestSourcesMakeNoMarkupOfTexts(t *testing.T) {
 	forbidden := regexp.MustCompile(`\b(innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentHTML|setHTML\w*|parseFromString|createContextualFragment|srcdoc|eval|new Function|document\.write)\b|\sstyle=|javascript:`)
 	for path, text := range sources(t) {
@@ -63,7 +64,8 @@ func TestScriptIsSmall(t *testing.T) {
 	}
 }
 
-// The guide's tables name exactly what a page may rely on in the sources. The types of the package have the same names.
+// The guide's tables name exactly what a page may rely on in the sources. The types of the package
+// have the same names.
 func TestGuideNamesWhatThereIs(t *testing.T) {
 	document := must.Get(os.ReadFile("../../docs/guide/component.md"))(t)
 	types := must.Get(os.ReadFile("../package/index.d.ts"))(t)

@@ -25,9 +25,9 @@ import (
 
 var picturesInDir = flag.String("pictures", "", "write the pictures of the element in a foreign theme to this folder")
 
-// A page that sets every custom property has nothing of our own left: no colour, corner, font or gap, in light and in
-// dark. All colours of the theme have no red and some blue, and so does any blend of two of them. Any other pixel is a
-// foreign one.
+// A page that sets every custom property has nothing of our own left: no colour, corner, font or
+// gap, in light and in dark. All colours of the theme have no red and some blue, and so does any
+// blend of two of them. Any other pixel is a foreign one.
 func foreignTheme(t *testing.T, ctx context.Context, s shop) {
 	theme := themeOf(t)
 	paint := chromedp.Evaluate(fmt.Sprintf(`{

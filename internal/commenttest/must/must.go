@@ -34,9 +34,9 @@ func Get[T any](result T, err error) func(TB) T {
 // patience bounds the wait for a condition. Only a failing test uses it up.
 const patience = 5 * time.Minute
 
-// Wait waits until a condition holds, and ends the test if it never does. The longer that takes, the
-// rarer it looks, since what it waits for shares the processors: a look comes at most a thirtieth of
-// the wait too late.
+// Wait waits until a condition holds, and ends the test if it never does. The longer that takes,
+// the rarer it looks, since what it waits for shares the processors: a look comes at most a
+// thirtieth of the wait too late.
 //
 //	must.Wait(t, "the engine is gone", func() bool { return !alive(pid) })
 func Wait(tb TB, what string, holds func() bool) {

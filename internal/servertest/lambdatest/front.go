@@ -40,8 +40,8 @@ func (i Invoke) URL() http.Handler {
 	})
 }
 
-// Balancer hands requests over as an application load balancer does whose target group has multi-value
-// headers.
+// Balancer hands requests over as an application load balancer does whose target group has
+// multi-value headers.
 func (i Invoke) Balancer() http.Handler {
 	return i.front(func(r *http.Request, _, body string, inBase64 bool) any {
 		event := events.ALBTargetGroupRequest{

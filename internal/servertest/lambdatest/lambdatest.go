@@ -48,8 +48,8 @@ type result struct {
 	failed  bool
 }
 
-// New starts a runtime API, which stays until the process ends: a function that loses its own ends the
-// process.
+// New starts a runtime API, which stays until the process ends: a function that loses its own ends
+// the process.
 func New() *Lambda {
 	l := &Lambda{Timeout: time.Minute, events: make(chan *invocation), asked: make(chan struct{}), open: map[string]*invocation{}}
 	mux := http.NewServeMux()
@@ -88,8 +88,8 @@ func Run(tb testing.TB, handler lambda.Handler) *Lambda {
 // ErrFailed is the error of an invocation that the function failed.
 var ErrFailed = errors.New("the function failed")
 
-// Invoke hands an event to the function and returns what that returns. A failure is an ErrFailed with
-// its text.
+// Invoke hands an event to the function and returns what that returns. A failure is an ErrFailed
+// with its text.
 func (l *Lambda) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	l.mu.Lock()
 	l.latest++

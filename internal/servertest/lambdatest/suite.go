@@ -15,15 +15,15 @@ import (
 // formVariable says to a process that Again started in which form events are.
 const formVariable = "TALKBACK_TEST_FUNCTION"
 
-// Form is the form of events, "url" or "balancer", by which the requests of this process reach their
-// API; empty if they come by HTTP alone.
+// Form is the form of events, "url" or "balancer", by which the requests of this process reach
+// their API; empty if they come by HTTP alone.
 var Form = os.Getenv(formVariable)
 
 // through begins a line of standard output that names a test whose API is behind a function.
 const through = "through a function: "
 
-// Front returns a handler for a test's server: the API, or the function of it in a process that Again
-// started.
+// Front returns a handler for a test's server: the API, or the function of it in a process that
+// Again started.
 func Front(tb testing.TB, api http.Handler, function lambda.Handler) http.Handler {
 	tb.Helper()
 	if Form == "" {
@@ -37,8 +37,8 @@ func Front(tb testing.TB, api http.Handler, function lambda.Handler) http.Handle
 	return Run(tb, function).URL()
 }
 
-// Again runs tests of this package once more, in a process in which Front has a function in front of
-// each API. All must pass, and use Front.
+// Again runs tests of this package once more, in a process in which Front has a function in front
+// of each API. All must pass, and use Front.
 func Again(t *testing.T, form string, tests []string) {
 	t.Helper()
 	suite := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.timeout=20m", "-test.run", "^("+strings.Join(tests, "|")+")$")

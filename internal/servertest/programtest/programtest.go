@@ -21,8 +21,8 @@ const startsWithin = 5 * time.Minute
 // answers matches what a server says once it answers, as text or as a line of JSON.
 var answers = regexp.MustCompile(`API +https?://(\S+)/graphql(?s:.*)Stop with Ctrl-C|"talkback answers","address":"([^"]+)"`)
 
-// Serve runs a command line that starts a server, and waits until the server answers. All that it prints
-// and logs is added to said. stop ends the server; the end of the test does it otherwise.
+// Serve runs a command line that starts a server, and waits until the server answers. All that it
+// prints and logs is added to said. stop ends the server; the end of the test does it otherwise.
 func Serve(t *testing.T, said *commenttest.Transcript, arguments ...string) (address string, stop func()) {
 	t.Helper()
 	before, status, ended := len(said.String()), 0, make(chan struct{})
