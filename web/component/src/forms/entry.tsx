@@ -128,10 +128,13 @@ class Deletion extends Component<FormProps & { comment: Comment; close(): void }
   #delete = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (this.state.busy) return;
-    const { desk, comment } = this.props;
     this.setState({ busy: true, problem: null });
+    const { desk, comment } = this.props;
     const { problem } = await change(desk.client, 'delete', { id: comment.id });
-    if (problem) return this.setState({ busy: false, problem });
+    if (problem) {
+      this.setState({ busy: false, problem });
+      return this.#dialog.current?.showModal(); // Escape may have closed it
+    }
     // A comment that was not found is gone too.
     this.#dialog.current?.close();
     save(placeOf(desk, comment.id), null);
@@ -142,7 +145,12 @@ class Deletion extends Component<FormProps & { comment: Comment; close(): void }
     const { texts, close } = this.props;
     const { busy, problem } = this.state;
     return (
-      <dialog ref={this.#dialog} class="dialog" aria-labelledby="deletion" onClose={close}>
+      <dialog
+        ref={this.#dialog}
+        class="dialog"
+        aria-labelledby="deletion"
+        onClose={() => busy || close()}
+      >
         <form method="dialog" onSubmit={this.#delete}>
           <h2 id="deletion">{texts.say('write.delete.ask')}</h2>
           <p>{texts.say('write.delete.hint')}</p>
