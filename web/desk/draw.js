@@ -94,8 +94,7 @@ function drawItem(item) {
   const put = (selector, text) => (at(selector).textContent = text);
   at('article').ariaLabel =
     `${say('stars', { n: now.rating })}, ${excerpt(now.title || now.text) || say('nothing')}`;
-  put('.stars', '★'.repeat(now.rating) + '☆'.repeat(5 - now.rating));
-  at('.stars').ariaLabel = say('stars', { n: now.rating });
+  putStars(at('.stars'), now.rating);
   put('.product', comment.product.id);
   at('.product').href = addressOf(comment.product.id);
   // Leaving this page would send decisions that can still be undone.
@@ -195,6 +194,11 @@ const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : 
 const faultOf = (fault) =>
   fault ? (words[`fault.${fault.path.at(-1)}.${fault.code}`] ?? fault.message) : '';
 
+function putStars(at, rating) {
+  at.textContent = '★'.repeat(rating) + '☆'.repeat(5 - rating);
+  at.ariaLabel = say('stars', { n: rating });
+}
+
 function putTime(at, time) {
   at.dateTime = time;
   at.textContent = times.format(new Date(time));
@@ -253,10 +257,10 @@ function otherLines({ total, latest }, comment) {
 }
 
 function otherLine({ status, rating, language, title, text, createdAt, product }) {
-  const stars = element('span', '★'.repeat(rating) + '☆'.repeat(5 - rating));
+  const stars = element('span');
   stars.className = 'stars';
   stars.role = 'img';
-  stars.ariaLabel = say('stars', { n: rating });
+  putStars(stars, rating);
   const link = element('a', product.id);
   link.href = addressOf(product.id);
   link.dir = 'auto';
@@ -269,9 +273,9 @@ function otherLine({ status, rating, language, title, text, createdAt, product }
 // quoting appends somebody's text to a line, if there is one.
 function quoting(line, text, language = '') {
   if (!text) return line;
-  const said = element('q', text);
-  said.dir = 'auto';
-  said.lang = language;
-  line.append(' ', said);
+  const quotation = element('q', text);
+  quotation.dir = 'auto';
+  quotation.lang = language;
+  line.append(' ', quotation);
   return line;
 }
