@@ -64,10 +64,9 @@ resource "aws_cloudwatch_metric_alarm" "errors" {
   ok_actions          = local.notify
   tags                = var.tags
 
-  # One failed request of a quiet night can be a large share.
   metric_query {
     id          = "share"
-    expression  = "IF(m0 > 1, 100 * m0 / m1, 0)"
+    expression  = "100 * m0 / m1"
     label       = "Failed requests, %"
     return_data = true
   }
