@@ -157,6 +157,9 @@ type WriterFlags struct {
 	VisitorSecret  string `help:"Secret that signs visitors' tokens, the same on all servers. Set it in the environment." placeholder:"SECRET"`
 }
 
+// visitorsToo ends the notice of who may write where visitors may vote.
+const visitorsToo = "; visitors may vote"
+
 // authorizer returns what decides who may write and vote. The notice describes it.
 func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
 	who, notice, err = f.writers(ctx, address, origins, log)
@@ -176,7 +179,7 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins [
 	if err != nil {
 		return nil, "", asUsage(err)
 	}
-	return visitors, notice + "; visitors may vote", nil
+	return visitors, notice + visitorsToo, nil
 }
 
 // writers returns what decides who may write. Without tokens, everyone on this machine may write,

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/output"
@@ -120,13 +119,14 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) (
 	log := slog.New(warning{term.Logger.Handler(), func(said, cure string) {
 		all = append(all, newFinding(check, resultWarning, "%s", said).cured("%s", cure))
 	}})
-	who, notice, err := c.Writers.authorizer(ctx, address, nil, log)
+	_, notice, err := c.Writers.authorizer(ctx, address, nil, log)
 	_, writes, _ := c.Clients.policies(address, c.Writers.VisitorVotes)
 	switch {
 	case err != nil:
 		return append(all, newFinding(check, resultProblem, "%v", err))
-	case who == auth.Closed{}:
+	case strings.HasPrefix(notice, "is off"):
 		what, cure, _ := strings.Cut(notice, ": ")
+		cure = strings.TrimSuffix(cure, visitorsToo)
 		return append(all, newFinding(check, resultWarning, "%s", what).cured("%s", cure))
 	case c.Writers.VisitorVotes && writes.Rate == 0:
 		return append(all, newFinding(check, resultWarning, "visitors may vote, each address any number of times").cured("leave --client-writes 0 out"))

@@ -51,8 +51,12 @@ func (e examiner) layout(ctx context.Context) finding {
 	switch {
 	case err == nil:
 		return newFinding(check, resultOK, "its items have layout %d, which this program knows", dynamo.LayoutVersion)
-	case len(failedCalls(err)) > 0:
+	case denied(err):
 		return e.refused("GetItem", resultProblem, err)
+	case len(failedCalls(err)) > 0:
+		found := e.refused("GetItem", resultProblem, err)
+		found.Check = check
+		return found
 	}
 	return problem(check, err, ": ")
 }

@@ -50,6 +50,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"visitors without a secret", "writing", "TALKBACK_VISITOR_SECRET", []string{"--visitor-votes"}},
 		{"visitors without a limit", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0"}},
 		{"likewise, and a secret with a space", "writing", "each address any number of times", []string{"--visitor-votes", "--visitor-secret", sharedSecret, "--client-writes", "0", "--jwt-algorithm", "HS256", "--jwt-key", sharedSecret + " "}},
+		{"visitors where writing is off", "writing", "is off, since no tokens are configured", []string{"--listen", "0.0.0.0:0", "--visitor-votes", "--visitor-secret", sharedSecret}},
 	} {
 		status, out, said := e.run(t.Context(), "doctor", append(row.arguments, "--json")...)
 		var all []foundByDoctor

@@ -98,7 +98,7 @@ func TestImport(t *testing.T) {
 
 		got, err := os.ReadFile(rejects)
 		want := "3\tthe rating \"4.5\" is not a whole number of stars from 1 to 5\t2,cup,4.5,en,,half a star,2015-08-21\n" +
-			"7\tthe row has 6 columns; the header has 7: it was cut off, or a spreadsheet left out empty cells at its end; fill the last column there, and save it again\t4,cup,2,de,,\"too\\tshort\"\n" +
+			"7\tthe row has 6 columns; the header has 7: it was cut off, or a spreadsheet left out empty cells at its end; add a column after the last there, with a value in each row, and save it again\t4,cup,2,de,,\"too\\tshort\"\n" +
 			"8\tthe rating \"9\" is not a whole number of stars from 1 to 5\t5,cup,9,de,,\"many\\nstars\",2015-08-23\n"
 		if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 			t.Errorf("rejects: %v %s", err, diff)

@@ -166,7 +166,7 @@ func (p *pages) Close() error {
 // explain adds the cure to the error of a database that does not answer. Objects name their own.
 func (p *pages) explain(err error) error {
 	kind := comment.KindOf(err)
-	if p.target.Outside() && !p.target.Kind.Local && p.target.Kind.Scheme != "s3" && !keeper.Answered(err) && (kind == comment.Unavailable || kind == comment.Timeout) {
+	if p.target.Outside() && !p.target.Kind.Local && p.target.Kind.Scheme != "s3" && len(failedCalls(err)) == 0 && !keeper.Answered(err) && (kind == comment.Unavailable || kind == comment.Timeout) {
 		return fmt.Errorf("%w: see that the database of --pages answers, or name another store", err)
 	}
 	return err

@@ -100,9 +100,9 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 	text.WriteString(improperText(found.Improper))
 	votes := ""
 	if found.Voted > 0 {
-		votes = ", and the votes of " + output.English.Sprint(found.Voted) + " in any state"
+		votes = ", and the votes of " + output.Count(found.Voted, "comment", "comments") + " in any state,"
 	}
-	fmt.Fprintf(&text, "%s of %s counted%s in %.1f s: %s\n",
+	fmt.Fprintf(&text, "%s of %s%s counted in %.1f s: %s\n",
 		output.Count(found.Comments, "comment", "comments"), output.Count(found.Products, "product", "products"), votes, took.Seconds(), driftText(len(found.Drifts), screen.Style))
 	if len(found.Drifts) > 0 && found.Unproven {
 		fmt.Fprintln(&text, "the stream may not be fully processed: some drifts may be changes that are not counted yet")

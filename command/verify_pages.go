@@ -77,7 +77,6 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		show(int64(v.comments))
 	}
 	looked, progress := 0, output.NewProgress(v.out, int64(v.comments), "comments looked up")
-	defer progress.End()
 	err = sorted.Each(func(product string, places pageindex.Places) error {
 		v.done[product] = true
 		for _, positions := range places {
@@ -87,6 +86,7 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		progress.Show(looked, int64(looked))
 		return err
 	})
+	progress.End()
 	if err != nil {
 		return err
 	}

@@ -221,6 +221,12 @@ func TestAlertsFire(t *testing.T) {
 			`talkback_stream_gaps_total{instance="c"}`:                                                         "_x90 1x59",
 			`talkback_hook_deliveries_total{instance="c",talkback_hook="k3",talkback_outcome="dead_lettered"}`: "_x90 1x59",
 		}, nil},
+		{"Prometheus was away when things happened", series{
+			`process_uptime_seconds{job="talkback",instance="c"}`:                                              "90000+60x19 _x70 95400+60x59",
+			`talkback_stream_dead_letters_total{instance="c"}`:                                                 "0x19 _x70 1x59",
+			`talkback_stream_gaps_total{instance="c"}`:                                                         "0x19 _x70 1x59",
+			`talkback_hook_deliveries_total{instance="c",talkback_hook="k3",talkback_outcome="dead_lettered"}`: "1x19 _x70 2x59",
+		}, []string{"TalkbackDeadLetters", "TalkbackGap", "TalkbackHookDeadLetters"}},
 		{"nothing counts one of two tables, whose requests all fail", series{
 			`process_uptime_seconds{job="talkback",instance="c",table="second"}`:                                                       "9+60x150",
 			`talkback_stream_shards{instance="c",table="second"}`:                                                                      "0x150",

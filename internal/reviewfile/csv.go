@@ -57,7 +57,17 @@ func newTableRecords(lines *lineReader, format Format) (*tableRecords, error) {
 	return t, nil
 }
 
+// next skips empty rows. Where each cell has quotes, they are no blank lines.
 func (t *tableRecords) next() (record, error) {
+	for {
+		r, err := t.any()
+		if err != nil || t.header == nil || strings.Join(r.values, "") != "" {
+			return r, err
+		}
+	}
+}
+
+func (t *tableRecords) any() (record, error) {
 	first, err := t.lines.next()
 	if err != nil {
 		return record{}, err
@@ -117,7 +127,7 @@ func wrongWidth(has, want int) string {
 		columns = fmt.Sprintf("%d columns", has)
 	}
 	if has < want {
-		cure = ": it was cut off, or a spreadsheet left out empty cells at its end; fill the last column there, and save it again"
+		cure = ": it was cut off, or a spreadsheet left out empty cells at its end; add a column after the last there, with a value in each row, and save it again"
 	}
 	return fmt.Sprintf("the row has %s; the header has %d%s", columns, want, cure)
 }

@@ -302,6 +302,7 @@ func TestRefusals(t *testing.T) {
 func TestFormatsByTheirBeginning(t *testing.T) {
 	const first, second = "1,cup,5,en,\"good; and cheap, too\",2015-08-20", "2,cup,4,de,gut,2015-08-21"
 	const names = "id,product,rating,lang,text,date"
+	quoted := func(row string) string { return `"` + strings.NewReplacer(",", `","`, "~", ",").Replace(row) + `"` }
 	semicolons := strings.NewReplacer("and cheap, too", "and cheap, too", ",", ";").Replace
 	want := readAll(strings.NewReader(names+"\n"+first+"\n"+second+"\n"), reviewfile.Options{Format: reviewfile.CSV})
 	if len(want) != 2 || !strings.Contains(want[0], "good; and cheap, too") {
@@ -314,6 +315,7 @@ func TestFormatsByTheirBeginning(t *testing.T) {
 		{"commas", names + "\n" + first + "\n" + second, []reviewfile.Format{"", reviewfile.CSV}},
 		{"commas below empty lines", "\r\n\n" + names + "\n" + first + "\n" + second, []reviewfile.Format{""}},
 		{"semicolons, as Excel writes them, with empty rows", ";;;;;\n" + semicolons(names) + "\n" + semicolons(first) + "\n;;;;;\r\n" + semicolons(second) + "\n  \n;;;;;", []reviewfile.Format{"", reviewfile.CSV}},
+		{"each cell in quotes, with an empty row", quoted(names) + "\n" + quoted("1,cup,5,en,good; and cheap~ too,2015-08-20") + "\n" + quoted(",,,,,") + "\n" + quoted(second), []reviewfile.Format{"", reviewfile.CSV}},
 		{"semicolons below a byte order mark, and a comma in a quoted name", "\xef\xbb\xbf" + semicolons(names) + ";\"a,b,c,d,e,f,g\"\n" +
 			semicolons(first) + ";\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},
 		{"a line for Excel, which names the separator", "\ufeffsep=;\r\n" + semicolons(names) + ";a,b,c,d,e,f,g,h\r\n" + semicolons(first) + ";\r\n" + semicolons(second) + ";", []reviewfile.Format{"", reviewfile.CSV}},

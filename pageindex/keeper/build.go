@@ -191,7 +191,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 		reason := errNotOurs.Message
 		switch {
 		case known != "":
-			b.Logger.Warn("a store of page numbers holds comments of another table, or is an old copy, and is built anew: give each table a store of its own", "store", b.Name)
+			b.Logger.Warn("a store of page numbers holds comments of another table, or is an old copy, and is built anew: if it was not put back, give each table a store of its own", "store", b.Name)
 		case s.Identity == "":
 			reason = "it was never built"
 		}

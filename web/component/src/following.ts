@@ -36,7 +36,7 @@ export class Following {
       this.#follower?.stop();
       this.#follower = null;
       this.#key = key;
-    }
+    } else if (list === this.#list) return;
     this.#list = list;
     this.#seen?.disconnect();
     if (this.#follower) this.#watch();
@@ -44,7 +44,7 @@ export class Following {
       this.#seen = new IntersectionObserver(([entry], seen) => {
         if (!entry?.isIntersecting) return;
         seen.disconnect();
-        // After a failure, some browsers load it anew for the next list.
+        // After a failure, some browsers load it anew.
         const script: Promise<typeof Live> = import(new URL(LIVE_SCRIPT, folder).href);
         void script.then(({ Follower }) => {
           if (this.#key !== key || this.#follower) return;
