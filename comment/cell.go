@@ -20,6 +20,12 @@ func (c Comment) Cell() Cell {
 	return Cell{Language: c.Language, Rating: c.Rating, Traits: c.Traits()}
 }
 
+// Clone returns a copy that can be kept: its language shares no memory with the answer it came in.
+func (c Cell) Clone() Cell {
+	c.Language = Language(strings.Clone(string(c.Language)))
+	return c
+}
+
 // Compare orders cells by language, then by rating and traits.
 func (c Cell) Compare(other Cell) int {
 	return cmp.Or(cmp.Compare(c.Language, other.Language), cmp.Compare(c.Code(), other.Code()))

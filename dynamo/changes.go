@@ -174,6 +174,7 @@ func newMoves() *moves {
 func (m *moves) note(product string, next move) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	product, next.from, next.to = strings.Clone(product), next.from.Clone(), next.to.Clone() // as changes.note does
 	of := m.byProduct[product]
 	if of == nil {
 		of = map[comment.Position]movedComment{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,17 +64,33 @@ func TestNumbersOfChanges(t *testing.T) {
 	}
 }
 
-// A product that changed is remembered for long. Its name keeps nothing else in memory of the
-// answer in which it came.
+// What changed is remembered for long: the product, and the cells of its comments. It keeps nothing
+// else in memory of the answer in which it came.
 func TestChangedProductsAreKeptAlone(t *testing.T) {
 	const answers, size = 32, 1 << 20
-	c, before := newChanges(), commenttest.Heap()
-	for i := range answers {
-		c.note(strings.Repeat(strconv.Itoa(i)+" ", size)[:3], time.Unix(1, 0))
+	c, m, remembered := newChanges(), newMoves(), newMemory(nil, 0, newChanges(), nil)
+	for what, note := range map[string]func(product string, cell comment.Cell){
+		"changes": func(product string, _ comment.Cell) { c.note(product, time.Unix(1, 0)) },
+		"moves": func(product string, cell comment.Cell) {
+			m.note(product, move{at: time.Unix(1, 0), from: cell, to: comment.Cell{Language: cell.Language, Rating: 2}})
+		},
+		"newest comments": func(product string, cell comment.Cell) {
+			stats := comment.Stats{}
+			stats.Add(comment.Cell{Language: "de", Rating: 1}, 1)
+			remembered.products.Add(strings.Clone(product), recollection{stats: stats, newest: new(layout.Bounds)})
+			remembered.noteChange(product, comment.Position{}, &cell)
+		},
+	} {
+		before := commenttest.Heap()
+		for i := range answers {
+			answer := strings.Repeat(fmt.Sprintf("%02dde", i), size/4)
+			note(answer[:2], comment.Cell{Language: comment.Language(answer[2:4]), Rating: 1})
+		}
+		if grown := commenttest.Heap() - before; grown > answers*size/4 {
+			t.Errorf("%s of %d answers keep %d bytes in memory", what, answers, grown)
+		}
 	}
-	if grown := commenttest.Heap() - before; grown > answers*size/4 {
-		t.Errorf("%d products keep %d bytes in memory", c.products.Len(), grown)
-	}
+	runtime.KeepAlive([]any{c, m, remembered})
 }
 
 // lagging is a table of product 42 in memory. A comment may be edited before each of its Queries. A

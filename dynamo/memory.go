@@ -208,7 +208,7 @@ func (m *memory) noteChange(product string, position comment.Position, cell *com
 		r.asOf = time.Time{}
 	} else {
 		r.newest = r.newest.Clone()
-		r.newest.Enter(*cell, row.Counts[cell.Rating-1], position)
+		r.newest.Enter(cell.Clone(), row.Counts[cell.Rating-1], position)
 	}
 	m.products.Add(product, r)
 }

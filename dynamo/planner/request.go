@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -108,8 +107,7 @@ func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
 		if at < 0 {
 			// A copy of its own outlives the comment, whose strings share memory with the others of its
 			// page.
-			cell.Language = comment.Language(strings.Clone(string(cell.Language)))
-			at, p.cells = len(p.cells), append(p.cells, cellCount{cell: cell})
+			at, p.cells = len(p.cells), append(p.cells, cellCount{cell: cell.Clone()})
 		}
 		p.cells[at].count++
 		p.last = p.cells[at].cell

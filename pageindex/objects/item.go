@@ -61,8 +61,7 @@ func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
 	for _, e := range entries {
 		item := Item{Key: Key{Product: strings.Clone(e.Product), Position: e.Position}, Follows: stream.Position(strings.Clone(string(e.Follows))), Seen: uint32(now.Unix())}
 		if e.Cell != nil {
-			item.Cell = *e.Cell
-			item.Cell.Language = comment.Language(strings.Clone(string(e.Cell.Language)))
+			item.Cell = e.Cell.Clone()
 			if item.Cell.Code() < 1 || item.Cell.Code() > comment.MaxCellCode || len(item.Cell.Language) > 255 {
 				return nil, comment.Errorf(comment.BadInput, "a comment with rating %d has no place in a page index: ratings are 1 to %d", item.Cell.Rating, comment.MaxRating)
 			}
