@@ -38,7 +38,8 @@ type Query struct {
 	// WithoutNeighbours does not look for a comment after the page: HasNext and HasPrevious mean
 	// nothing then.
 	WithoutNeighbours bool
-	Numbering         Numbering
+	// Numbering says which page numbers and links to look up as well.
+	Numbering Numbering
 }
 
 // Latest says which of the newest comments of products a request will ask for.

@@ -248,7 +248,9 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	list := l.planner
 	list.Filter = filter
 	attempt := l.key.attempt(request.Purpose)
-	if len(filter.Ratings) != len(l.planner.Filter.Ratings) || filter.Helpful != l.planner.Filter.Helpful { // of a link
+	// A link has fewer ratings than the list, or a condition on votes of its own: comment.Order.Links
+	// makes a new pointer for it.
+	if len(filter.Ratings) != len(l.planner.Filter.Ratings) || filter.Helpful != l.planner.Filter.Helpful {
 		attempt.conditions, _ = conditionsKey(filter)
 	}
 	if l.store.attempts.failedLately(attempt) && (!list.RanksHelp() || list.Known.Trusted) {

@@ -108,7 +108,10 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 }
 
 // wave makes one call for each dry read that goes on, and for each read that replaces one, in
-// parallel. If the run is over, all dry reads are done.
+// parallel. Before the calls it decides in this order: whether the run is over, which reads are
+// replaced, and by within and the meter, how much each call may scan. If the run is over, all dry
+// reads are done. It returns a comment.TooCostly error if the cost bound leaves no call. The first
+// failed call cancels the others.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
 	first, ended := len(r.reads), 0
 	if r.stopped = r.once && r.waves > 0; !r.stopped {
