@@ -231,8 +231,7 @@ func (s status) findings() []finding {
 // ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() finding {
 	const check = "counts"
-	word, rest, cure := s.headline()
-	found := word + rest
+	found, cure := s.headline()
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:

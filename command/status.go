@@ -48,12 +48,12 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 
 func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
-	word, rest, cure := s.headline()
-	if cure == "" {
-		fmt.Fprintf(&head, "%s%s\n", screen.Good(word), rest)
-	} else {
-		fmt.Fprintf(&head, "%s%s; %s\n", screen.Notice(word), rest, cure)
+	found, cure := s.headline()
+	word, mark := found[:strings.IndexAny(found, ":;")], screen.Good
+	if cure != "" {
+		mark, cure = screen.Notice, "; "+cure
 	}
+	fmt.Fprintf(&head, "%s%s%s\n", mark(word), found[len(word):], cure)
 	if line := s.rebuildLine(); line != "" {
 		fmt.Fprintf(&head, "%s\n", line)
 	}
@@ -93,28 +93,26 @@ func (s status) text(screen output.Screen) string {
 	return screen.Fold(head.String()) + shards + screen.Fold(dead.String())
 }
 
-// headline says in a word whether the statistics are right, then how late they are, and what
-// repairs them; empty if nothing has to.
-func (s status) headline() (word, rest, cure string) {
+// headline says whether the statistics are right, then how late they are, and what repairs them;
+// empty if nothing has to.
+func (s status) headline() (found, cure string) {
 	upTo, known := s.state.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
-		return "Gap", fmt.Sprintf(": since %s the statistics may be wrong (%s)", s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason)),
+		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s)", s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason)),
 			"talkback serve, talkback stream and talkback rebuild count everything again"
 	case !s.state.Complete:
-		return "Incomplete", ": all comments are still to be counted", "talkback serve, talkback stream and talkback rebuild do so"
+		return "Incomplete: all comments are still to be counted", "talkback serve, talkback stream and talkback rebuild do so"
 	case !known && !s.state.Scheduled.IsZero():
-		rest = fmt.Sprintf(": AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
+		return fmt.Sprintf("Complete: AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled))), ""
 	case s.state.Label == "":
-		rest = ": all comments were counted; the stream has not been read since"
+		return "Complete: all comments were counted; the stream has not been read since", ""
 	case !known:
-		rest = "; how far the statistics are behind is not known yet"
+		return "Complete; how far the statistics are behind is not known yet", ""
 	case s.ahead():
-		rest = "; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"
-	default:
-		rest = fmt.Sprintf(": the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo))))
+		return "Complete; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one", ""
 	}
-	return "Complete", rest, ""
+	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo)))), ""
 }
 
 // clocksApart is how far the clocks of processes may differ: docs/design/watermarks.md.
