@@ -86,7 +86,7 @@ func TestNoEngineIsSelectedByFalse(t *testing.T) {
 			if row.endpoint != "" {
 				t.Setenv("TALKBACK_ENDPOINT", row.endpoint)
 			}
-			if _, out, said := talkback(t.Context(), strings.Fields(row.line)...); !strings.Contains(said, "no comment of product") {
+			if _, out, said := talkback(t.Context(), strings.Fields(row.line)...); !strings.Contains(said, "no approved comment of product") {
 				t.Errorf("with TALKBACK_AWS=%s, the table was not read: %s%s", row.aws, out, said)
 			}
 		})

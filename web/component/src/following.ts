@@ -32,10 +32,10 @@ export class Following {
     const choice = session.shown?.choice;
     const variables = choice && session.fresh.size < mostCounted && variablesFor(product, choice);
     const key = variables ? JSON.stringify([service, variables]) : '';
-    if (key !== this.#key) {
+    if (this.#key !== key) {
+      this.#key = key;
       this.#follower?.stop();
       this.#follower = null;
-      this.#key = key;
     } else if (list === this.#list) return;
     this.#list = list;
     this.#seen?.disconnect();
