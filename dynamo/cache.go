@@ -207,11 +207,11 @@ type proof func() (since, upTo time.Time, ok bool)
 // process heard of, just before this one began to follow.
 func (p proof) unchanged(read, changed time.Time) bool {
 	now := time.Now()
-	if p == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
+	if p == nil || task.Elapsed(read, now) > provenFor || read.Before(changed.Add(moveAge)) {
 		return false
 	}
 	since, upTo, ok := p()
-	return ok && now.Sub(upTo) <= unheardFor && read.After(since.Add(moveAge))
+	return ok && task.Elapsed(upTo, now) <= unheardFor && read.After(since.Add(moveAge))
 }
 
 // namedComments caches comments that were fetched by id beside first pages, while they are proven

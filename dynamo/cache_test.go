@@ -93,13 +93,29 @@ func TestPagesKeepNoReads(t *testing.T) {
 	}
 }
 
-// A machine that was suspended shows no page from before.
+// A machine that was suspended shows no page from before. It neither takes such a page for proven,
+// nor statistics from before for young, even if their times have the reading of a monotonic clock.
 func TestPagesAfterSuspension(t *testing.T) {
 	p, read := newPageCache(time.Hour, nil), time.Now()
+	before := faulttest.Suspended(read, -2*time.Hour)
+	for _, row := range []struct {
+		read, upTo time.Time
+		unchanged  bool
+	}{{read, read, true}, {before, read, false}, {read, before, false}} {
+		follows := proof(func() (since, upTo time.Time, ok bool) { return since, row.upTo, true })
+		if got := follows.unchanged(row.read, time.Time{}); got != row.unchanged {
+			t.Errorf("a page read at %v, while changes up to %v are known: unchanged %t", row.read, row.upTo, got)
+		}
+	}
+	for _, age := range []time.Duration{ageOf(read, before, read), ageOf(read, read, before)} {
+		if age < 2*time.Hour {
+			t.Errorf("statistics from before are %v old", age)
+		}
+	}
 	for _, row := range []struct {
 		read  time.Time
 		found bool
-	}{{read, true}, {faulttest.Suspended(read, -2*time.Hour), false}} {
+	}{{read, true}, {before, false}} {
 		p.keep(queryKey{}, sharedPage{Page: comment.Page{Explain: func() comment.QueryPlan { return comment.QueryPlan{} }}}, row.read)
 		if _, found := p.find(queryKey{}, time.Time{}); found != row.found {
 			t.Errorf("a page read at %v: found %t", row.read, found)

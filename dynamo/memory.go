@@ -154,7 +154,9 @@ func (r recollection) knowledge(now time.Time, maxAge time.Duration, written tim
 // ageOf returns the age of what was read by this process, and is complete up to a watermark. If the
 // clock was set back since, the watermark looks too young; the time since the read is by the
 // monotonic clock.
-func ageOf(now, asOf, read time.Time) time.Duration { return max(now.Sub(asOf), now.Sub(read)) }
+func ageOf(now, asOf, read time.Time) time.Duration {
+	return max(task.Elapsed(asOf, now), task.Elapsed(read, now))
+}
 
 // lastAnswer holds the statistics of a product that were last read for an answer. That read was
 // eventually consistent, so no partition is skipped by it.

@@ -162,7 +162,8 @@ func TestLinesOfDocumentsWrap(t *testing.T) {
 	}
 }
 
-// Addresses stay whole, and so does what the comment of an example says about its output.
+// Lines of comments are as long as those of documents. Addresses stay whole, and so does what the
+// comment of an example says about its output.
 func TestLinesOfCommentsWrap(t *testing.T) {
 	eachFile(t, func(path string, read func() string) {
 		if filepath.Ext(path) != ".go" || filepath.Base(path) == "example_test.go" || strings.HasPrefix(read(), "// Code generated ") {
