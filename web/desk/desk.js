@@ -513,17 +513,18 @@ byId('reply-delete').addEventListener('click', async () => {
 
 // changeReply changes the reply to a comment. It returns whether that is saved, and whether the
 // dialog still shows that comment. After a conflict, it loads the current reply, so that the next
-// attempt replaces that one. While a change is under way it does nothing: a second press would
-// only conflict with the first.
+// attempt replaces that one. While the same change is under way it does nothing: a second press
+// would only conflict with the first.
 async function changeReply(item, mutation, input) {
-  if (item.isSending) return {};
-  item.isSending = true;
+  const change = JSON.stringify([mutation, input]);
+  if (item.sending === change) return {};
+  item.sending = change;
   const { id } = item.queued.comment;
   const { data, problem } = await ask(mutation, { input: { id, ...input } });
   const payload = data?.replyToComment ?? data?.deleteReply;
   const late = /CONFLICT|NOT_FOUND/.test(payload?.userErrors[0]?.code);
   const now = late ? (await ask(commentQuery, { id })).data : payload;
-  item.isSending = false;
+  item.sending = '';
   if (now?.comment) {
     item.queued.comment.reply = now.comment.reply;
     drawItem(item);
